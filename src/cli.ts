@@ -17,7 +17,7 @@ import { packageVersion } from './version.ts';
 import { readWorkerProperties } from './worker/worker-properties.ts';
 import type { Worker, WorkerOptions } from './worker/worker.ts';
 
-/** Connect's exit codes: 1 usage, 2 stopped by an error, 3 could not start. */
+/** Connect's exit codes: 1 for a usage error, 2 for a stop because of an error, 3 for a failed start. */
 const EXIT_USAGE = 1;
 const EXIT_STOPPED_BY_ERROR = 2;
 const EXIT_NOT_STARTED = 3;
@@ -41,7 +41,7 @@ const program = new Command('sluice')
 program
   .command('start')
   .description('start a distributed worker')
-  .argument('[worker.properties]', 'worker settings; CONNECT_* variables are read as well and win')
+  .argument('[worker.properties]', 'worker settings; CONNECT_* variables take precedence')
   .action(async (file: string | undefined) => {
     await runWorker('distributed', file, []);
   });
@@ -59,10 +59,10 @@ program
   .command('dev')
   .description('start a local PostgreSQL, a Kafka, a worker and sample connectors that move real rows')
   .option('--fresh', 'forget the data and offsets of earlier runs')
-  .option('--exit-after <seconds>', 'stop automatically this long after everything runs', positiveNumber)
+  .option('--exit-after <seconds>', 'stop automatically this long after everything is running', positiveNumber)
   .option('--json', 'print one line of JSON at the end instead of a live view')
   .option('--bootstrap <servers>', 'use this Kafka instead of a local one')
-  .option('--data <folder>', 'where data and logs are kept (default: .sluice/dev)')
+  .option('--data <folder>', 'the folder for data and logs (default: .sluice/dev)')
   .action(async (options: DevFlags) => {
     const { runDev } = await import('./dev/command.ts');
     process.exitCode = await runDev({
@@ -80,11 +80,12 @@ addConfigFileCommands(program);
 program
   .command('plugins')
   .description('list the connectors, converters and other plugins, each with its version and location')
-  .argument('[list]', 'the only thing to do with them')
-  .option('--plugin-path <folders>', 'where to look, as in the worker property plugin.path')
-  .option('--worker-config <file>', 'take plugin.path from a worker file')
+  .argument('[list]', 'the action; list is the default and the only one')
+  .option('--plugin-path <folders>', 'the folders to search, as in the worker property plugin.path')
+  .option('--worker-config <file>', 'read plugin.path from a worker file')
   .action(async (action: string | undefined, options: { pluginPath?: string; workerConfig?: string }) => {
-    if (action !== undefined && action !== 'list') program.error(`error: plugins cannot be asked to ${action}`);
+    if (action !== undefined && action !== 'list')
+      program.error(`error: unknown action ${action}; the only one is list`);
     const { listPlugins } = await import('./worker/plugin-list.ts');
     const file = options.workerConfig === undefined ? {} : await readPropertiesFile(options.workerConfig);
     const { properties: environment } = environmentProperties(process.env);
@@ -94,8 +95,8 @@ program
 
 program
   .command('doctor')
-  .description('look at everything that a worker and its connectors need, and say how to fix what is wrong')
-  .argument('[worker.properties]', 'worker settings; CONNECT_* variables are read as well and win')
+  .description('check everything that a worker and its connectors need, and explain how to fix each problem')
+  .argument('[worker.properties]', 'worker settings; CONNECT_* variables take precedence')
   .argument('[connectors...]', 'connector files: JSON or .properties')
   .option('--json', 'print the findings as one line of JSON')
   .action(async (file: string | undefined, connectors: string[], options: { json?: boolean }) => {
@@ -105,7 +106,7 @@ program
 
 program
   .command('completion')
-  .description('print the script with which a shell completes commands and flags')
+  .description('print the shell script that completes commands and options')
   .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
   .action((shell: Shell) => {
     process.stdout.write(completionScript(program, shell));
@@ -153,9 +154,9 @@ function logFormat(option = 'auto'): 'text' | 'json' {
   return option === 'pretty' ? 'text' : 'json';
 }
 
-/** Logs for commands other than workers, and until a worker has its logger. */
+/** Reports an unhandled error and exits. Used by commands other than workers, and by a worker until its logger exists. */
 function stopOnError(reason: unknown): void {
-  process.stderr.write(`Stopped by an error nobody handled: ${toError(reason).stack ?? String(reason)}\n`);
+  process.stderr.write(`Stopped by an unhandled error: ${toError(reason).stack ?? String(reason)}\n`);
   process.exit(EXIT_STOPPED_BY_ERROR);
 }
 
@@ -169,7 +170,7 @@ async function serve(config: WorkerConfig, connectorFiles: string[], options: Wo
   guardProcess(logger);
   let worker: Worker | undefined;
   let stopping: Promise<void> | undefined;
-  // A worker that is not built yet has nothing that needs an end in order.
+  // A worker that has not been built yet need not be stopped in order.
   const stop = async (signal: string): Promise<void> => {
     logger.info(`${signal}: Kafka Connect stopping`);
     await worker?.stop();
@@ -197,7 +198,7 @@ async function serve(config: WorkerConfig, connectorFiles: string[], options: Wo
   }
 }
 
-// The reader of the output has read enough (`sluice plugins | head`).
+// The process that reads the output has closed the pipe (`sluice plugins | head`).
 process.stdout.on('error', () => {
   process.exit();
 });

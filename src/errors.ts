@@ -1,12 +1,13 @@
 import type { Scope } from './data/fault.ts';
 
 /**
- * The error families. An error is for the unexpected (faults are data, see data/fault.ts); each carries its scope, so
- * that the caller knows whether waiting helps, and the Java class name that traces show to Connect's users.
+ * The base class of all errors. An error is thrown for the unexpected; invalid data is described by a fault instead (see
+ * data/fault.ts). `scope` tells the caller whether a retry can help. `javaName` is the Java class name that stack traces show
+ * to Connect's users.
  */
 export class SluiceError extends Error {
   readonly scope: Scope;
-  /** First word of the trace in a FAILED status, and `exception.class.name` in dead letters. */
+  /** First word of the stack trace in a FAILED status, and `exception.class.name` in dead-letter records. */
   readonly javaName: string;
 
   constructor(message: string, options: { scope?: Scope; javaName?: string; cause?: unknown } = {}) {
@@ -17,10 +18,10 @@ export class SluiceError extends Error {
   }
 }
 
-/** Connect's ConnectException: the task or connector cannot continue and FAILS. */
+/** Connect's ConnectException: the task or connector cannot continue and fails. */
 export class ConnectError extends SluiceError {}
 
-/** Connect's RetriableException: the same call may succeed later. docs/plugins.md#errors says which calls are repeated. */
+/** Connect's RetriableException: the same call may succeed later. docs/plugins.md#errors lists the calls that are repeated. */
 export class RetriableError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, {
@@ -32,14 +33,14 @@ export class RetriableError extends SluiceError {
 }
 
 /**
- * A service that every record needs, such as a schema registry, does not answer. Waiting may help, skipping records does not:
- * `errors.tolerance` does not apply.
+ * A service that every record needs, such as a schema registry, is unavailable. A retry may help, but skipping records does
+ * not, so `errors.tolerance` does not apply.
  */
 export class UnavailableError extends RetriableError {}
 
-/** Connect's DataException: something is wrong with this record. `errors.tolerance` decides what happens to it. */
+/** Connect's DataException: this record is invalid. `errors.tolerance` determines how it is handled. */
 export class DataError extends SluiceError {
-  /** Where the record was to go, if that is known. */
+  /** The table into which the record was to be written, if known. */
   readonly table: string | undefined;
   readonly column: string | undefined;
 
@@ -53,14 +54,14 @@ export class DataError extends SluiceError {
   }
 }
 
-/** A configuration key or value is wrong (org.apache.kafka.common.config.ConfigException). */
+/** A configuration key or value is invalid (org.apache.kafka.common.config.ConfigException). */
 export class ConfigError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { ...options, scope: 'caller', javaName: 'org.apache.kafka.common.config.ConfigException' });
   }
 }
 
-/** The database refused or could not be reached. `sqlstate` is absent when no server answered. */
+/** The database rejected a request or is unreachable. `sqlstate` is absent if no server responded. */
 export class DatabaseError extends SluiceError {
   readonly sqlstate: string | undefined;
   readonly table: string | undefined;
@@ -83,28 +84,34 @@ export class DatabaseError extends SluiceError {
   }
 }
 
-/** Anything thrown, as an Error. */
+/** Returns any thrown value as an Error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** The reason in a message of OpenSSL, without its numbers and the place in its sources; another message as it is. */
+/**
+ * Extracts the reason from an OpenSSL message, without error numbers and source locations. Returns all other messages
+ * unchanged.
+ */
 export function withoutOpenssl(message: string): string {
   return /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(message)?.[1] ?? message;
 }
 
-/** The message, followed by that of the cause where it ends with a colon: Connect's converters leave the reason to the cause. */
+/**
+ * Returns the message. If it ends with a colon, the message of the cause is appended, because Connect's converters leave the
+ * reason to the cause.
+ */
 export function messageWithCause(thrown: unknown): string {
   const { message, cause } = toError(thrown);
   return cause instanceof Error ? joinedMessage(message, messageWithCause(cause)) : message;
 }
 
-/** `message`, followed by `cause` where it ends with a colon. */
+/** Appends `cause` to `message` if `message` ends with a colon. */
 export function joinedMessage(message: string, cause: string | undefined): string {
   return cause !== undefined && message.trimEnd().endsWith(':') ? `${message.trimEnd()} ${cause}` : message;
 }
 
-/** The error at the end of the chain of causes. */
+/** Returns the error at the end of the chain of causes. */
 export function firstCause(thrown: unknown): Error {
   let cause = toError(thrown);
   while (cause.cause instanceof Error && cause.cause !== cause) cause = cause.cause;
@@ -112,8 +119,8 @@ export function firstCause(thrown: unknown): Error {
 }
 
 /**
- * A Java-shaped trace: `class: message`, the stack's frames, then the cause chain with `Caused by:`
- * (docs/compatibility.md#life-cycle). Clients show it or search for the first line.
+ * Formats an error like a Java stack trace: `class: message`, the stack frames, then the chain of causes with `Caused by:`
+ * (docs/compatibility.md#life-cycle). Clients display the trace or search for its first line.
  */
 export function javaTrace(error: unknown): string {
   const lines: string[] = [];
@@ -130,7 +137,7 @@ export function javaTrace(error: unknown): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Failures of management requests, each with its HTTP status; the message is Connect's text. */
+/** The failure of a management request, with its HTTP status. The messages are those of Kafka Connect. */
 export class RequestError extends SluiceError {
   readonly status: 400 | 403 | 404 | 409 | 500 | 503;
 

@@ -1,4 +1,7 @@
-/** The plugin API, the package's export `sluice`: what a connector, converter, transform, predicate or config provider needs. */
+/**
+ * The plugin API, which the package exports as `sluice`: the types and functions for connectors, converters, transforms,
+ * predicates and config providers.
+ */
 export * from './connect/api.ts';
 export { backoffMs, NO_JITTER } from './async/backoff.ts';
 export { within } from './async/within.ts';

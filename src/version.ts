@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** The Connect version whose behaviour this worker has; clients read `major.minor` out of it. */
+/** The Connect version whose behaviour this worker has. Clients parse `major.minor` from it. */
 export const CONNECT_VERSION = '4.3.1';
 
-/** The commit that `GET /` names; set when an image is built. */
+/** The commit that `GET /` returns. It is set when an image is built. */
 export const commitId = process.env['SLUICE_COMMIT'] ?? 'unknown';
 
-/** Sluice's own version, from package.json; works from `src` and from `dist/src`. */
+/** Returns Sluice's own version from package.json. Works both from `src` and from `dist/src`. */
 export function packageVersion(): string {
   for (const candidate of ['../package.json', '../../package.json']) {
     try {

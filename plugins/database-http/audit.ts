@@ -1,16 +1,16 @@
 import type { ApiRequest } from './route.ts';
 
-/** Statements that change objects or privileges. Statements that change rows are not among them. */
+/** Kinds of statements that change objects or privileges. Statements that change rows are not audited. */
 const AUDITED: ReadonlySet<string> = new Set(['create', 'alter', 'drop', 'grant', 'revoke', 'set-cluster-setting']);
 
-/** Whether statements of this kind get a line in the log. */
+/** Whether statements of this kind are logged. */
 export function isAudited(kind: string): boolean {
   return AUDITED.has(kind);
 }
 
 /**
- * A line in the log for what a user changed: who, from where, in which database, which class of statement and whether it succeeded. It has
- * neither the statement nor names and values in it.
+ * Logs a change by a user: the user, the client's address, the database, the kind of statement and whether it succeeded. The line
+ * contains neither the statement nor names and values from it.
  */
 export function audit(
   { login, address, requestId, logger }: ApiRequest,

@@ -10,15 +10,15 @@ import { TEXTS } from './texts.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** The database's own words with the prefix that clients match on. Where it is, no client has to know. */
+/** The database's message with the prefix that clients match on. Host and port of the database are not disclosed. */
 export function databaseText(error: DatabaseError): string {
-  // A failure to connect tells host and port around the server's message, which is the cause.
+  // The message of a failed connection contains host and port; the server's own message is the cause.
   const refusal = error.cause instanceof DatabaseError ? error.cause : undefined;
   const isHidden = isUnreachableOrFull(error) || (refusal !== undefined && isUnavailable(error));
   return isHidden ? TEXTS.databaseAway : `pq: ${(refusal ?? error).message}`;
 }
 
-/** Converts a failed connection to the response of the whole request. */
+/** Converts an error of the database, such as a failed connection, to the failure of the whole request. */
 export function databaseFailure(error: DatabaseError): ApiFailure {
   if (isUnavailable(error)) {
     return new ApiFailure(503, databaseText(error), { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });

@@ -17,21 +17,25 @@ import {
 } from '../database/index.ts';
 import { serviceOptions } from './options.ts';
 
-/** A server that refuses this user answers. */
-const NOBODY = 'sluice_doctor';
+/** A user that does not exist. A server that rejects it is reachable. */
+const UNKNOWN_USER = 'sluice_doctor';
 const CONNECT_TIMEOUT_MS = 4000;
 
-/** Findings of `sluice doctor` about the API: its database as its own account sees it; without an account, whether the database answers. */
+/**
+ * Findings of `sluice doctor` about the API. If the API has an account of its own, it checks the database with that account.
+ * Otherwise it checks only whether the database answers.
+ */
 export async function diagnoseApi(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
   const settings = parseOptions(serviceOptions, config);
   const url = settings['connection.url'];
   const database = settings['default.database'];
   const account = ownAccount(url, { password: settings['connection.password'], database });
-  if (account === undefined) return [await answerFinding(parseConnectionUrl(url, { user: NOBODY, database }), context)];
+  if (account === undefined)
+    return [await answerFinding(parseConnectionUrl(url, { user: UNKNOWN_USER, database }), context)];
   return diagnoseDatabase(account, { connections: settings['user.connections'], writes: true }, context);
 }
 
-/** `undefined`: the URL names no user. */
+/** Connection settings of the API's own account; `undefined` if the URL names no user. */
 function ownAccount(url: string, over: Parameters<typeof parseConnectionUrl>[1]): ConnectionSettings | undefined {
   try {
     return parseConnectionUrl(url, over);
@@ -44,7 +48,7 @@ async function answerFinding(settings: ConnectionSettings, { logger, signal }: D
   const executor = openExecutor({ ...settings, connectTimeoutMs: CONNECT_TIMEOUT_MS }, { logger, poolSize: 1 });
   try {
     await executor.query('SELECT 1', [], { signal });
-    return ok('database', `the server answers, and lets ${NOBODY} in`);
+    return ok('database', `the server answers, and lets ${UNKNOWN_USER} in`);
   } catch (error) {
     if (error instanceof DatabaseError && isLoginRefused(error)) {
       return ok('database', 'the server answers; users log in with their own names');

@@ -24,7 +24,7 @@ export const serviceOptions = declareOptions({
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Database server of the API, for example `jdbc:db://host:5432` or `postgresql://host:5432`. TLS is set by `sslmode` and `sslrootcert`. Requests connect as their own users, to `db` or `default.database`; a database named here is ignored. A user named here (`postgresql://user@host:port`) reads and writes the cluster settings; without such a user they are read when an administrator logs in.',
+      'Database server of the API, for example `jdbc:db://host:5432` or `postgresql://host:5432`. TLS is set by `sslmode` and `sslrootcert`. Each request connects as its own user, to the database `db` or `default.database`; a database in this URL is ignored. A user in this URL (`postgresql://user@host:port`) reads and writes the cluster settings; without one, they are read when an administrator logs in.',
     validator: nonEmptyString,
   },
   'connection.password': {
@@ -37,7 +37,7 @@ export const serviceOptions = declareOptions({
     type: 'STRING',
     default: 'defaultdb',
     importance: 'MEDIUM',
-    documentation: 'Database of requests without `db`. Logins are checked there.',
+    documentation: 'Database for requests without `db`, and for the check of logins.',
     validator: nonEmptyString,
   },
   'trust.authentication': {
@@ -45,7 +45,7 @@ export const serviceOptions = declareOptions({
     default: 'refuse',
     importance: 'MEDIUM',
     documentation:
-      'What happens to a user whom the database admits without a password, so that any password would do. This is the case with `trust`, `peer` or `cert` in pg_hba.conf. `refuse` refuses the user. `warn` admits the user and logs one warning.',
+      'What happens to a user whom the database admits without a password, so that any password would do. The database does so with `trust`, `peer` or `cert` in pg_hba.conf. `refuse` refuses the user. `warn` admits the user and logs one warning.',
     validator: oneOf('refuse', 'warn'),
   },
   tls: {
@@ -86,7 +86,7 @@ export const serviceOptions = declareOptions({
     default: 'floor',
     importance: 'LOW',
     documentation:
-      'What happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops them, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same request. `column` stores them in a key column `k_nanos`, which tables created under this rule have. The parameter `nanoseconds` of a request overrides this option.',
+      'What happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops nanoseconds, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same request. `column` stores them in a key column `k_nanos`, which only tables that were created with `column` have. The parameter `nanoseconds` of a request overrides this option.',
     validator: oneOf(...NANOSECOND_RULES),
   },
   'max.body.bytes': {
@@ -101,7 +101,7 @@ export const serviceOptions = declareOptions({
     default: 4 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Maximum length of one SQL statement in characters. A body has at most 10,000 statements. INSERT statements are translated at any length, other statements only up to 100,000 characters. A statement whose kind is unknown after 300,000 tokens (of WITH, EXPLAIN or parentheses) counts as a write.',
+      'Maximum length of one SQL statement in characters. A body has at most 10,000 statements. INSERT statements are translated at any length, other statements only up to 100,000 characters. If WITH, EXPLAIN or parentheses at the beginning of a statement have more than 300,000 tokens, the statement counts as a write.',
     validator: between(1_000, 512 * 1024 * 1024),
   },
   'statement.timeout.ms': {
@@ -116,7 +116,7 @@ export const serviceOptions = declareOptions({
     default: 5 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Maximum size of a query response in bytes; further rows are left out. Up to 5 MB are held until the result of the query is known. A longer response is sent while it is read, so a failure cuts it off.',
+      'Maximum size of a query response in bytes; further rows are left out. A response of up to 5 MB is held until the query has ended. A longer response is sent while its rows are read, so a failure cuts it off.',
     validator: atLeast(1024),
   },
   'query.held.bytes': {
@@ -124,7 +124,7 @@ export const serviceOptions = declareOptions({
     default: 64 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Maximum size of all held query responses together, in bytes; one user has at most half of it. A response is held until the result of its query is known. If there is no memory for a response of more than 64 kB within `connection.wait.ms`, the request is answered 503.',
+      'Maximum size of all held query responses together, in bytes; one user has at most half of it. A response is held until its query has ended. If there is no memory for a response of more than 64 kB within `connection.wait.ms`, the request returns 503.',
     validator: atLeast(5 * 1024 * 1024),
   },
   'client.timeout.ms': {
@@ -148,14 +148,14 @@ export const serviceOptions = declareOptions({
     default: 300_000,
     importance: 'LOW',
     documentation:
-      'Milliseconds in which a client must send a whole request and read a held response. With the default, 64 MB need 220 kB/s, and a response of 5 MB 18 kB/s.',
+      'Milliseconds in which a client must send a whole request and read a held response. With the default, a request of 64 MB needs 220 kB/s.',
     validator: atLeast(1),
   },
   'max.connections': {
     type: 'INT',
     default: 150,
     importance: 'MEDIUM',
-    documentation: 'Maximum number of open HTTP connections. Requests on further ones are answered 503.',
+    documentation: 'Maximum number of open HTTP connections. Requests on further connections return 503.',
     validator: atLeast(1),
   },
   'address.connections': {
@@ -163,7 +163,7 @@ export const serviceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Maximum number of open HTTP connections of one client address; by default all of `max.connections`. A network of 64 bits counts as one address in IPv6; trusted proxies have no limit. When all connections are in use, the one that has been idle longest is closed. A connection without a request so far that is younger than `client.headers.timeout.ms` is not idle. It is closed only for another address, and only while its own address has more than half of all connections.',
+      'Maximum number of open HTTP connections of one client address; by default all of `max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. When all connections are in use, the connection that has been idle longest is closed. A new connection has `client.headers.timeout.ms` for its first request, and does not count as idle until then. It is closed only for a client with another address, and only if its own address has more than half of all connections.',
     validator: nullOr(atLeast(1)),
   },
   'access.log': {
@@ -179,7 +179,7 @@ export const serviceOptions = declareOptions({
     default: '',
     importance: 'MEDIUM',
     documentation:
-      "Addresses and networks of reverse proxies in front of the API, for example `10.0.0.0/8,192.168.1.7`. The client of a proxied request is the last address in `X-Forwarded-For` that is not a proxy's; without one, it is the peer of the connection.",
+      'Addresses and networks of reverse proxies in front of the API, for example `10.0.0.0/8,192.168.1.7`. The address of the client is the last address in `X-Forwarded-For` that is not one of these proxies; without such an address, it is the address of the connection.',
   },
   'cors.allow.origins': {
     type: 'LIST',
@@ -192,7 +192,7 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 100,
     importance: 'MEDIUM',
-    documentation: 'Maximum number of concurrent requests with one token. Further ones are answered 503.',
+    documentation: 'Maximum number of concurrent requests with one token. Further requests return 503.',
     validator: atLeast(1),
   },
   'user.connections': {
@@ -207,7 +207,7 @@ export const serviceOptions = declareOptions({
     default: 30_000,
     importance: 'LOW',
     documentation:
-      'Milliseconds that a request waits for a database connection, and for memory for its response, before it is answered 503.',
+      'Milliseconds that a request waits for a database connection, and for memory for its response, before it returns 503.',
     validator: atLeast(1),
   },
   'shutdown.grace.ms': {

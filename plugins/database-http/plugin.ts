@@ -12,7 +12,7 @@ import type { Route } from './route.ts';
 import { DatabaseHttpService } from './service.ts';
 import { developmentCertificate } from './transport/certificate.ts';
 
-/** The database's HTTP API as a service of the worker: `services=database-http`, options `database.http.…`. */
+/** The HTTP API of a database as a service of the worker (`services=database-http`, options `database.http.…`). */
 export const databaseHttp: ServicePlugin = {
   type: 'service',
   name: 'database-http',
@@ -40,7 +40,7 @@ export const databaseHttp: ServicePlugin = {
 };
 
 /**
- * The ingestion endpoints, and the paths under which clients of other systems find them (docs/database-api.md#clients-of-other-databases).
+ * The ingestion endpoints, and the paths for clients of other systems (docs/database-api.md#clients-of-other-databases).
  * @internal
  */
 export function storingRoutes(nanoseconds: NanosecondRule = 'floor'): Route[] {

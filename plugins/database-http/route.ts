@@ -16,27 +16,27 @@ import type { RequestClock } from './transport/request-clock.ts';
 /** The caller: a role of the database, authenticated by password or token. */
 export interface Login {
   readonly user: string;
-  /** Superuser, or member of the role `admin`. */
+  /** Whether the user is a superuser or a member of the role `admin`. */
   isAdministrator(): Promise<boolean>;
 }
 
-/** One request after authentication and limits, as a route sees it. */
+/** A request that was authenticated and is within the limits, as it is passed to a route. */
 export interface ApiRequest {
   readonly method: string;
-  /** Without the query. */
+  /** Path without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** `guest` on routes with `access: 'anyone'`, which have no executor either. */
+  /** The user; `guest` on routes with `access: 'anyone'`, which have no executor either. */
   readonly login: Login;
   /** The parameter `db`, or the default database; case-sensitive. */
   readonly database: string;
   /**
-   * The user's own executor on `database`; it is lent for this request and must not be closed. Nothing is connected before
-   * its first call, so a missing database shows there (SQLSTATE 3D000).
+   * The user's executor on `database`. It is lent for this request and must not be closed. It connects with its first call, so a
+   * missing database is reported then (SQLSTATE 3D000).
    */
   readonly executor: Executor;
-  /** The same user's executor on another database (`USE`, `?db=` under another name). Lent as well. */
+  /** The user's executor on another database (`USE`, or another parameter than `db`). It is also lent for this request. */
   readonly executorOn: (database: string) => Executor;
   /**
    * Time zone of the request in PostgreSQL's spelling: `tz`, otherwise
@@ -45,23 +45,23 @@ export interface ApiRequest {
    */
   readonly timeZone: string;
   /**
-   * The body in chunks, decompressed if it was sent as gzip or deflate. It can be read only once. Reading throws
-   * ApiFailure 400 if the body exceeds `max.body.bytes` (decompressed), cannot be decompressed or is truncated.
+   * The body in chunks, decompressed if it was sent as gzip or deflate. It can be read only once. Reading throws an ApiFailure
+   * with status 400 if the body exceeds `max.body.bytes` (decompressed), cannot be decompressed or is truncated.
    */
   body(): AsyncIterable<Buffer>;
   /** The whole body as UTF-8; a byte order mark is dropped. */
   text(): Promise<string>;
   /** Aborted when the client disconnects, or when the service shuts down and the request takes too long. */
   readonly signal: AbortSignal;
-  /** Milliseconds a statement may take (`statement.timeout.ms`); `undefined` for no limit. */
+  /** Milliseconds that a statement may take (`statement.timeout.ms`); `undefined` for no limit. */
   readonly statementTimeoutMs: number | undefined;
   /** Whether the database server accepts connections. The result may be a second old. */
   databaseAnswers(): Promise<boolean>;
-  /** In the answer and in lines of the log. */
+  /** Id of the request in the answer and in log lines. */
   readonly requestId: string;
   /** Address of the client, from the header of a trusted proxy if there is one. */
   readonly address: string;
-  /** Its times are sent as `Server-Timing`, unless the answer has times of its own. */
+  /** Measures the request. Its times are sent as `Server-Timing`, unless the answer sets that header. */
   readonly clock: RequestClock;
   readonly logger: Logger;
 }
@@ -70,7 +70,7 @@ export type ApiBody = string | Buffer | AsyncIterable<string | Buffer>;
 
 /** Counts of a request, for the metrics. */
 export interface Tally {
-  /** Read or stored. */
+  /** Rows that were read or stored. */
   readonly rows: number;
   /** Lines, points and statements that could not be stored or run. */
   readonly faults: number;
@@ -80,15 +80,15 @@ export interface ApiAnswer {
   readonly status: number;
   /** Additional headers. `Content-Type: application/json` is set unless it is included here. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Absent: no body and no Content-Type (204). */
+  /** If absent, the answer has neither a body nor a Content-Type (204). */
   readonly body?: ApiBody;
-  /** Trailers of a streamed body; called when the body has ended. */
+  /** Returns the trailers of a streamed body; called when the body has ended. */
   readonly trailers?: () => Readonly<Record<string, string>>;
-  /** Called when the answer was sent. */
+  /** Returns counts for the metrics; called when the answer was sent. */
   readonly tally?: () => Tally;
   /**
-   * Called when the answer was sent or will not be sent. Until then memory is reserved for it, so the client must read
-   * it in time.
+   * Called when the answer was sent, or when it is clear that it will not be sent. Memory is reserved for the answer until then, so
+   * the client must read it within a time limit.
    */
   readonly sent?: () => void;
 }
@@ -96,7 +96,10 @@ export interface ApiAnswer {
 /** Credentials that a route accepts in addition to `Authorization: Basic`. */
 export type CredentialForms = 'basic' | 'any';
 
-/** How a route answers a request that it cannot serve: wrong method, credentials, limits, an ApiFailure of `handle`, an unexpected error. */
+/**
+ * Form of a route's failures. It applies to wrong methods, missing or wrong credentials, exceeded limits, ApiFailures of `handle` and
+ * unexpected errors.
+ */
 export interface FailureForm {
   /** The body of the answer. */
   readonly schema: JsonSchema;
@@ -104,13 +107,13 @@ export interface FailureForm {
 }
 
 /**
- * One method of one path, in full: the OpenAPI description is made of it, and bodies are checked against its schemas. All routes of a path
- * have the same form of failures.
+ * A method of a path. The OpenAPI description is generated from the routes, and bodies are validated against their schemas. All
+ * routes of a path have the same form of failures.
  */
 export interface MethodRoute {
-  /** A GET route that needs no credentials answers HEAD as well. */
+  /** HTTP method. A GET route that needs no credentials also answers HEAD. */
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Paths are exact: no trailing slash, no parameters. */
+  /** Exact path, without trailing slash or parameters. */
   readonly path: string;
   readonly summary: string;
   readonly tag: 'sessions' | 'SQL' | 'rows' | 'InfluxDB' | 'OpenTSDB' | 'QuestDB' | 'API';
@@ -120,25 +123,25 @@ export interface MethodRoute {
   readonly body?: Readonly<Record<string, JsonSchema>>;
   /** Answers by status. */
   readonly answers: Readonly<Record<number, Content>>;
-  /** Default: `PLAIN_FAILURE`. */
+  /** Form of failures; `PLAIN_FAILURE` by default. */
   readonly failure?: FailureForm;
-  /** True: the password is checked again, and tokens are not accepted. */
+  /** Whether the route is a login: the password is always checked by the database, and tokens are not accepted. */
   readonly isLogin?: boolean;
-  /** `anyone`: answered without credentials. Default `users`. */
+  /** Users who may call the route; `anyone` means that no credentials are needed. Default: `users`. */
   readonly access?: 'users' | 'anyone';
   /**
-   * `any` also accepts what clients of other systems send: `Token user:password`, `Token <token>`, `Bearer <token>` and the
-   * query parameters `u` and `p`. Default `basic`.
+   * Accepted credentials. `any` also accepts the forms of other systems: `Token user:password`, `Token <token>`, `Bearer <token>`
+   * and the query parameters `u` and `p`. Default: `basic`.
    */
   readonly credentials?: CredentialForms;
-  /** Names of the query parameters that mean database, first match counts. Default `['db']`. */
+  /** Query parameters that may name the database; the first one that is present is used. Default: `['db']`. */
   readonly databaseParameters?: readonly string[];
-  /** False: a `tz` parameter is ignored, not checked. Default true. */
+  /** Whether the parameter `tz` is used. If false, it is ignored and not checked. Default: true. */
   readonly takesTimeZone?: boolean;
   handle(request: ApiRequest): Promise<ApiAnswer>;
 }
 
-/** All paths that begin with `prefix` and have no route: they are answered with 404 in the form of another system. */
+/** All paths that begin with `prefix` and have no route. They return 404 in the form of another system. */
 export interface UnknownPaths {
   readonly prefix: string;
   readonly failure: FailureForm;
@@ -146,17 +149,17 @@ export interface UnknownPaths {
 
 export type Route = MethodRoute | UnknownPaths;
 
-/** Failures that clients of other systems know by a status of their own. */
+/** Failures for which other systems have a special status. */
 export type FailureKind = 'body-too-large' | 'database-missing';
 
-/** Where and why the database has refused a statement. */
+/** Reason and position of a statement that the database refused. */
 export interface StatementFault {
   readonly sqlstate: string | undefined;
-  /** Position of a character in the request's SQL, from 1; `undefined`: not reported, or the statement was translated. */
+  /** Position in the request's SQL, in characters from 1; `undefined` if it was not reported or the statement was translated. */
   readonly position: number | undefined;
 }
 
-/** Why a request cannot be served, as it is reported to the client. */
+/** The failure of a request, as it is reported to the client. */
 export class ApiFailure extends Error {
   readonly status: 400 | 401 | 404 | 413 | 500 | 503;
   readonly kind: FailureKind | undefined;
@@ -183,7 +186,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** A JSON answer. Keys keep their order; `bigint` is not JSON: render it before. */
+/** An answer with a JSON body. Keys keep their order. The body must not contain a `bigint`. */
 export function jsonAnswer<T = unknown>(
   status: number,
   body: T,
@@ -194,7 +197,7 @@ export function jsonAnswer<T = unknown>(
 
 const FAILURE = component('Failure', objectOf({ code: literalOf(-1), desc: TEXT }));
 
-/** `{code: -1, desc}` */
+/** The form `{code: -1, desc}`. */
 export const PLAIN_FAILURE: FailureForm = {
   schema: FAILURE,
   answer: ({ status, message }) => jsonAnswer<ShapeOf<typeof FAILURE>>(status, { code: -1, desc: message }),

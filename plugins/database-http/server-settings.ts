@@ -5,7 +5,7 @@ import { readTimeZone, requireTimeZone } from './time-zone.ts';
 const MAX_MINUTES = 2n ** 63n - 1n;
 const DEFAULT_MINUTES = 60n;
 
-/** Cluster settings of the API, and the custom parameter of the default database that keeps each. */
+/** Cluster settings of the API, and the custom parameter of the default database in which each is stored. */
 const SETTINGS = {
   'server.rest.timeout': 'sluice.server_rest_timeout',
   'server.restful_service.default_request_timezone': 'sluice.default_request_timezone',
@@ -17,7 +17,7 @@ export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name);
 }
 
-/** A session's own `current_setting` would be as old as its connection. */
+/** Reads the catalog, because a session's `current_setting` returns the value at the time when it connected. */
 const READ = ownStatement(
   'settings: read',
   `SELECT c.entry FROM pg_catalog.pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) AS c(entry)
@@ -26,35 +26,36 @@ const READ = ownStatement(
 );
 
 /**
- * The settings that `SET CLUSTER SETTING` changes. They are kept as parameters of the default database
- * (`ALTER DATABASE … SET sluice.… = …`), so that they survive a restart, are the same for all workers on that database and
- * travel with `pg_dumpall`. A change is in force here at once, and on other workers when they read it at the next login.
+ * The settings that `SET CLUSTER SETTING` changes. They are stored as parameters of the default database
+ * (`ALTER DATABASE … SET sluice.… = …`), so that they survive a restart, are the same for all workers on that database and are
+ * included in `pg_dumpall`. A change takes effect immediately on this worker, and at the next login on other workers.
  *
- * They hold for everybody: the service's own account reads and writes them, or an administrator, never an ordinary user.
+ * The settings apply to all users. They are read and written with the service's own account or with that of an administrator,
+ * never with that of an ordinary user.
  */
 export class ServerSettings {
   readonly #logger: Logger;
   readonly #service: () => Executor | undefined;
   readonly #values = new Map<SettingName, string>();
 
-  /** `service`: the service's own account on the default database, where it has one. */
+  /** `service` returns an executor for the service's own account on the default database; `undefined` if it has no account. */
   constructor(logger: Logger, service: () => Executor | undefined) {
     this.#logger = logger;
     this.#service = service;
   }
 
-  /** Minutes, 1 to 2^63-1. */
+  /** Validity period of tokens in minutes, from 1 to 2^63-1. */
   get timeoutMinutes(): bigint {
     const text = this.#values.get('server.rest.timeout');
     return text === undefined ? DEFAULT_MINUTES : BigInt(text);
   }
 
-  /** Rounded beyond 2^53, which is 285,000 years. */
+  /** Validity period of tokens in milliseconds. Values beyond 2^53 (285,000 years) are rounded. */
   get timeoutMs(): number {
     return Number(this.timeoutMinutes) * 60_000;
   }
 
-  /** In PostgreSQL's spelling. */
+  /** Default time zone of requests, in PostgreSQL's spelling. */
   get timeZone(): string {
     return readTimeZone(this.#values.get('server.restful_service.default_request_timezone') ?? 'UTC') ?? 'UTC';
   }
@@ -69,9 +70,9 @@ export class ServerSettings {
   }
 
   /**
-   * Loads the stored settings with the account of the service, otherwise with that of an administrator who has just
-   * logged in. Settings that cannot be read keep their values. `administrator` is called only without an account; it
-   * resolves with `undefined` for other users.
+   * Loads the stored settings with the account of the service. Without such an account, it uses `administrator`, which resolves with
+   * the executor of the user who has just logged in, or with `undefined` if that user is not an administrator. If the settings
+   * cannot be read, they keep their values.
    */
   async load(administrator: () => Promise<Executor | undefined>): Promise<void> {
     try {
@@ -90,9 +91,8 @@ export class ServerSettings {
   }
 
   /**
-   * Changes a setting with the account of the service, otherwise with `executor` of an administrator, who must own the
-   * database. Without `value` the setting gets its default. Rejects with a DatabaseError (22023) for a value out of
-   * range.
+   * Changes a setting with the account of the service. Without such an account, `executor` of an administrator is used, who must own
+   * the database. Without `value`, the setting is reset to its default. Rejects with a DatabaseError (22023) for an invalid value.
    */
   async set(name: SettingName, value: string | undefined, executor: Executor, database: string): Promise<void> {
     const text = value?.trim();

@@ -1,10 +1,10 @@
 import type { ServiceFigure } from '../../src/index.ts';
 
-/** Resources that the API holds now. */
+/** Resources that the API currently uses. */
 export interface ServiceState {
-  /** HTTP connections. */
+  /** Number of HTTP connections. */
   readonly connections: number;
-  /** Requests under way. */
+  /** Number of running requests. */
   readonly running: number;
   readonly sessions: number;
   /** Requests that hold a database connection, and requests that wait for one. */
@@ -12,7 +12,7 @@ export interface ServiceState {
   readonly heldBytes: number;
 }
 
-/** The state as `/metrics` shows it. */
+/** Converts the state to gauges for `/metrics`. */
 export function serviceGauges({ connections, running, sessions, slots, heldBytes }: ServiceState): ServiceFigure[] {
   const figure = (name: string, help: string, value: number, labels = {}): ServiceFigure => ({
     name: `sluice_database_http_${name}`,
@@ -23,13 +23,13 @@ export function serviceGauges({ connections, running, sessions, slots, heldBytes
   const inPool = 'Requests with SQL that hold a database connection, or wait for one';
   return [
     figure('connections', 'Open HTTP connections', connections),
-    figure('requests_running', 'Requests under way', running),
+    figure('requests_running', 'Running requests', running),
     figure('sessions', 'Sessions that were opened by a login and have not ended', sessions),
     figure('pool_requests', inPool, slots.taken, { state: 'connected' }),
     figure('pool_requests', inPool, slots.waiting, { state: 'waiting' }),
     figure(
       'held_bytes',
-      'Bytes that answers claim which are held until the results of their queries are known',
+      'Bytes claimed by answers that are held until the results of their queries are known',
       heldBytes,
     ),
   ];

@@ -30,14 +30,14 @@ import { UserDatabases } from './access/user-databases.ts';
 import { ddlRoute, insertRoute } from './statements/write-routes.ts';
 
 const SWEEP_EVERY_MS = 60_000;
-/** How often the users of running requests are checked again, see password-check.ts. */
+/** Interval in which the users of running requests are checked again; see password-check.ts. */
 const REVIEW_MS = 5_000;
 /** Time for requests to answer after their statements were cancelled. */
 const CUT_AFTER_MS = 2_000;
 
 /** Clock and intervals that tests set. */
 export interface ServiceTiming {
-  /** Milliseconds since the epoch; tokens age by it. */
+  /** Clock of the sessions, in milliseconds since 1970. */
   readonly nowMs?: () => number;
   readonly certificateCheckMs?: number;
   /** How long a password that was correct is not checked again; see password-check.ts. */
@@ -64,7 +64,7 @@ export class DatabaseHttpService implements Service {
   #stopUpkeep: (() => void) | undefined;
   #loading: Promise<void> = Promise.resolve();
 
-  /** `routes` are added to those for SQL and sessions. */
+  /** `routes` are added to the routes for SQL and sessions. */
   constructor(
     settings: ServiceSettings,
     { logger, earlierAddress }: ServiceContext,
@@ -73,7 +73,7 @@ export class DatabaseHttpService implements Service {
   ) {
     const defaultDatabase = settings['default.database'];
     const nowMs = timing.nowMs ?? Date.now;
-    // Rejects an invalid URL now; the users come with the requests.
+    // The URL is validated at start with a placeholder for the user, because each request has its own user.
     parseConnectionUrl(settings['connection.url'], { user: 'nobody', database: defaultDatabase });
     this.#settings = settings;
     this.#logger = logger;
@@ -158,14 +158,14 @@ export class DatabaseHttpService implements Service {
       clearInterval(review);
       unwatch();
     };
-    // The database need not be there yet.
+    // The service starts even if the database is not reachable yet.
     this.#loading = this.#loadSettings().catch((error: unknown) =>
       this.#logger.error({ err: error }, 'database HTTP API: its own account cannot be used'),
     );
     this.#logger.info(`database HTTP API listening at ${this.address ?? 'nowhere'}`);
   }
 
-  /** Running requests may end within `shutdown.grace.ms`; then their statements are cancelled. */
+  /** Stops the service. Running requests have `shutdown.grace.ms` to finish; then their statements are cancelled. */
   async stop(): Promise<void> {
     this.#stopUpkeep?.();
     const graceMs = this.#settings['shutdown.grace.ms'];
@@ -205,7 +205,7 @@ export class DatabaseHttpService implements Service {
     ];
   }
 
-  /** With an account of its own, the service loads its settings before the first login; without one, at the first login. */
+  /** Loads the settings at start if the service has its own account. Otherwise they are loaded at the first login. */
   async #loadSettings(): Promise<void> {
     if (this.#settings.tls === 'off') {
       this.#logger.warn('database HTTP API: tls=off, passwords and data travel in plain text');

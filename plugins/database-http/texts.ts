@@ -4,7 +4,7 @@ const ENDPOINTS_OF_CHANGES: ReadonlyMap<string, string> = new Map([
   ['delete', '/restapi/ddl'],
 ]);
 
-/** The texts that clients may match on, in one place. */
+/** Texts that clients may match on. */
 export const TEXTS = {
   success: 'success',
   unknownUrl: 'URL does not exist',

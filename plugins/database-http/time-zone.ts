@@ -8,32 +8,32 @@ export const ZONE: QueryParameter = {
   schema: TEXT,
 };
 
-/** Hours east of UTC that there are on earth, as the original's documents have it. */
+/** Range of time zones in hours east of UTC, as in the original's documentation. */
 const MIN_HOURS = -12;
 const MAX_HOURS = 14;
 
-/** No other name of the tz database contains digits; PostgreSQL reads names that it does not find there as POSIX. */
+/** The names of the tz database with digits. Other names with digits are rejected, because PostgreSQL would read them as POSIX zones. */
 const NAMES_WITH_DIGITS = /^(?:Etc\/GMT(?:0|[+-]\d{1,2})|GMT0|EST5EDT|CST6CDT|MST7MDT|PST8PDT)$/i;
 
 /**
- * The zone of a `tz` parameter, or of the setting for requests without one, in a spelling that PostgreSQL reads the same way.
- * Bare, in single or in double quotes: a name of the tz database (`Europe/Oslo`, `EST5EDT`); hours east (`8`, `-3.5`); an offset as
- * in ISO 8601, which is east (`+08:00`, `+0800`, `UTC+8`; the plus arrives as a blank when it was not escaped). PostgreSQL's own reading
- * of `+08:00` is POSIX, which counts west. `undefined` when it cannot be one.
+ * Parses a time zone from the parameter `tz` or from the default setting, and returns it in PostgreSQL's spelling; `undefined` if it is
+ * invalid. The zone may be in single or double quotes. It is a name of the tz database (`Europe/Oslo`, `EST5EDT`), a number of hours
+ * east of UTC (`8`, `-3.5`), or an ISO 8601 offset (`+08:00`, `+0800`, `UTC+8`). If the plus was not escaped in the URL, it arrives
+ * as a blank. Offsets are rewritten, because PostgreSQL reads `+08:00` as a POSIX offset, which is west of UTC.
  */
 export function readTimeZone(parameter: string): string | undefined {
   const text = withPlus(unquote(withPlus(parameter))).trim();
   if (text.length > 63) return undefined;
-  if (/^[+-]?\d{1,2}(?:\.\d+)?$/.test(text)) return isOnEarth(Number(text)) ? text : undefined;
+  if (/^[+-]?\d{1,2}(?:\.\d+)?$/.test(text)) return isInRange(Number(text)) ? text : undefined;
   return readOffset(text) ?? readName(text);
 }
 
-/** The database, or a check before it, does not take the value of a parameter such as the time zone. */
+/** Whether the database, or a check before it, rejected the value of a parameter such as the time zone. */
 export function isInvalidValue({ scope, sqlstate }: DatabaseError): boolean {
   return scope === 'caller' && sqlstate === '22023';
 }
 
-/** Rejects with a DatabaseError, or an ApiFailure 400 for a zone that the database does not know. */
+/** Rejects with an ApiFailure 400 if the database does not know the zone, and with a DatabaseError if it cannot be asked. */
 export async function requireTimeZone(executor: Executor, zone: string, asked = zone): Promise<void> {
   try {
     await executor.session((session) => session.query('SELECT 1'), { timeZone: zone });
@@ -43,19 +43,19 @@ export async function requireTimeZone(executor: Executor, zone: string, asked = 
   }
 }
 
-/** The text of the original for an invalid zone. */
+/** The original's text for an invalid time zone. */
 export function badTimeZone(parameter: string): string {
   return `pq: invalid value for parameter "timezone": "${unquote(parameter)}"`;
 }
 
-/** In POSIX: the offset as the zone's name, and counted west. */
+/** Converts an offset to a POSIX zone, whose name is the offset and whose value is the offset west of UTC. */
 function readOffset(text: string): string | undefined {
   const match = /^(?:UTC|GMT)?([+-])(?:(\d\d?)(?::([0-5]\d))?|(\d\d)([0-5]\d))$/i.exec(text);
   if (match === null) return /^Z$/i.test(text) ? 'UTC' : undefined;
   const sign = match[1] ?? '';
   const hours = match[2] ?? match[4] ?? '';
   const minutes = match[3] ?? match[5] ?? '00';
-  if (!isOnEarth(Number(`${sign}1`) * (Number(hours) + Number(minutes) / 60))) return undefined;
+  if (!isInRange(Number(`${sign}1`) * (Number(hours) + Number(minutes) / 60))) return undefined;
   const offset = `${hours.padStart(2, '0')}:${minutes}`;
   return `<${sign}${offset}>${sign === '+' ? '-' : '+'}${offset}`;
 }
@@ -64,7 +64,7 @@ function readName(text: string): string | undefined {
   return /^[A-Z][A-Z_/+-]*$/i.test(text) || NAMES_WITH_DIGITS.test(text) ? text : undefined;
 }
 
-function isOnEarth(hours: number): boolean {
+function isInRange(hours: number): boolean {
   return hours >= MIN_HOURS && hours <= MAX_HOURS;
 }
 

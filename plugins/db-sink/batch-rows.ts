@@ -1,14 +1,14 @@
-/** More rows gain almost nothing, and cost memory. */
+/** Larger writes are hardly faster, and take more memory. */
 const MAX_ROWS = 10_000;
 /** Target duration of a write, and the maximum time that rows wait for others. */
 export const WRITE_MS = 100;
-/** A single delay should not reduce the size of writes. */
+/** Writes shrink only above this duration, so that a single delay does not reduce their size. */
 const SLOW_WRITE_MS = 2 * WRITE_MS;
 
 /**
- * Determines how many rows a lane writes at once: `size` unless `grows` is set. Otherwise it starts with `size`, grows
- * up to 10,000 rows with full batches that take less than about 100 ms, and shrinks after writes of more than 200 ms;
- * at most by a factor of two each time.
+ * Determines how many rows a lane writes at once. Without `grows`, this is always `size`. With `grows`, it starts with
+ * `size`, grows up to 10,000 rows after full batches that take less than about 100 ms, and shrinks after writes of more
+ * than 200 ms, each time by a factor of at most two.
  */
 export class BatchRows {
   readonly #min: number;

@@ -25,7 +25,7 @@ import {
 /** Maximum number of translations after errors. */
 const MAX_ROUNDS = 3;
 
-/** The server runs this statement only outside a transaction (CREATE DATABASE, CREATE INDEX CONCURRENTLY). */
+/** Thrown if the server runs the statement only outside a transaction (CREATE DATABASE, CREATE INDEX CONCURRENTLY). */
 export class NeedsNoTransaction extends Error {
   readonly statement: DecodedStatement;
 
@@ -92,7 +92,10 @@ export class ChangeRunner {
     return [];
   }
 
-  /** Some of the database's own SQL is only recognizable by PostgreSQL's error; each round changes something. */
+  /**
+   * Translates and runs a statement. Some of the database's own SQL is recognized only by the error that PostgreSQL
+   * returns; each round then translates something else.
+   */
   async #runTranslated(place: StatementTarget, statement: DecodedStatement, options: StatementOptions): Promise<void> {
     const { catalogue } = place;
     let translation = await translateWith(catalogue, this.#database, statementText(statement.sql));
@@ -121,7 +124,7 @@ export class ChangeRunner {
     schema: string | undefined,
     options: StatementOptions,
   ): Promise<void> {
-    // Inside a transaction, the whole transaction has to be repeated.
+    // Inside a transaction, the statement is not retried alone, because the whole transaction has to be repeated.
     const isWithin = place !== this.#executor;
     await retryRolledBack(isWithin ? 0 : ROLLBACK_RETRIES, () =>
       place.session(async (session) => runIn(session, translation, { ...options, schema, isWithin }), {
@@ -137,7 +140,7 @@ const PREPEND_SCHEMA = qualifiedStatement(
     pg_catalog.concat($1::pg_catalog.text, ', ', pg_catalog.current_setting('search_path')), false)`,
 );
 
-/** Unqualified names are looked up in the message's schema first. */
+/** Runs the statements. Unqualified names are looked up in the message's schema first. */
 async function runIn(
   session: Session,
   { statements, transaction, doneOn }: RunTranslation,
@@ -161,7 +164,7 @@ async function runIn(
   if (changesSearchPath) await session.query('RESET search_path', [], options);
 }
 
-/** Missing privileges, rejected credentials and aborted writes are not caused by the message. */
+/** Returns true if the message did not cause the error: missing privileges, rejected credentials, aborted writes. */
 function isUnrelatedToMessage(error: DatabaseError): boolean {
   return error.scope === 'infrastructure' || isDenied(error) || isCancelled(error) || isLoginRefused(error);
 }

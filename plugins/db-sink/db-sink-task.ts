@@ -38,18 +38,23 @@ import { messageBytes } from './waiting-records.ts';
 import { WriteLane, type BatchWrites, type LaneListener } from './write-lane.ts';
 import { WrittenTables } from './written-tables.ts';
 
-/** Two concurrent writes keep the database busy while this process decodes: 1.7 times the measured rate of one. */
+/** Two concurrent writes keep the database busy while this process decodes. They reach 1.7 times the rate of one. */
 const LANES = 2;
 export const CONNECTIONS = LANES + 1;
 
 /** Minimum time between commit requests. The maximum remains `offset.flush.interval.ms`, 60 s by default. */
 const COMMIT_EVERY_MS = 1000;
-/** `put` then throws RetriableError, so that polling continues within max.poll.interval.ms. */
+/**
+ * Maximum wait in `put`. After it, `put` throws RetriableError, so that polling continues within max.poll.interval.ms.
+ */
 const MAX_WAIT_IN_PUT_MS = 2_000;
 const PUT_AGAIN_AFTER_MS = 500;
 /** Time limit for storing pending records before partitions are revoked; after it, the next owner reads them again. */
 const REBALANCE_FLUSH_TIMEOUT_MS = 5_000;
-/** Less than task.shutdown.graceful.timeout.ms, which is 5 s by default. */
+/**
+ * Time limit for storing pending records when the task stops. It is less than task.shutdown.graceful.timeout.ms, which
+ * is 5 s by default.
+ */
 const STOP_FLUSH_TIMEOUT_MS = 3_500;
 
 /** Writes the messages of its partitions to tables through lanes, each of which preserves the order. */
@@ -203,7 +208,10 @@ export class DbSinkTask implements SinkTask {
     this.#requestCommit?.();
   }
 
-  /** A slow or unavailable database must not keep the consumer from polling, so the records are redelivered later. */
+  /**
+   * Waits until the lanes accept more records. A slow or unavailable database must not keep the consumer from polling,
+   * so the wait is limited: RetriableError makes the worker redeliver the records.
+   */
   async #waitForRoom(lanes: readonly WriteLane[]): Promise<void> {
     const rooms = await Promise.all(lanes.map((lane) => lane.hasRoom(MAX_WAIT_IN_PUT_MS)));
     if (rooms.every((hasRoom) => hasRoom)) return;
@@ -254,7 +262,7 @@ export class DbSinkTask implements SinkTask {
     return this.#context?.signal.aborted === true ? STOP_FLUSH_TIMEOUT_MS : REBALANCE_FLUSH_TIMEOUT_MS;
   }
 
-  /** Batches mix partitions, so pending records of the remaining ones are dropped as well, and read again. */
+  /** Batches mix partitions, so pending records of the remaining partitions are dropped and read again. */
   async close(partitions: readonly TopicPartition[]): Promise<void> {
     for (const { topic, partition } of partitions) this.#laneOf.delete(topicPartitionKey(topic, partition));
     const context = this.#context;

@@ -108,7 +108,7 @@ const sinkFormats: Readonly<Record<string, SinkFormat>> = {
   struct,
 };
 
-/** The format of `protocol.type`, which the validator limits to known names. */
+/** Returns the format of `protocol.type`, which the validator limits to known names. */
 export function sinkFormat(name: string): SinkFormat {
   const format = sinkFormats[name];
   if (format === undefined) throw new Error(`unknown format ${name}`);
@@ -127,7 +127,7 @@ export function unsupportedPrecision(name: string, precision: string | null): st
   return `${name} supports ${precisions.join(', ')}, not ${precision}`;
 }
 
-/** Settings that a database of this engine does not support, as pairs of option and reason. */
+/** Returns the settings that a database of this engine does not support, as pairs of option and reason. */
 export function refusedByEngine(options: SinkOptions, engine: Engine): [string, string][] {
   if (engine !== 'relational') return [];
   const name = options['protocol.type'];

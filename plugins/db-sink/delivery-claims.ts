@@ -14,11 +14,17 @@ import { DatabaseError } from '../database/index.ts';
 import type { DeliveryOffsets, FencedError } from './delivery-offsets.ts';
 import { withMessage, type Retries } from './retries.ts';
 
-/** A few heartbeats, in which the group revokes lost partitions; those still assigned are claimed again. */
+/**
+ * Time for the group to revoke lost partitions after fencing, which takes a few heartbeats. Partitions that are still
+ * assigned after it are claimed again.
+ */
 const FENCED_FOR_MS = 10_000;
-/** No member of the group claims partitions assigned to this task; one that does so repeatedly is not a member. */
+/**
+ * How often the task may be fenced before it fails. Members of the group do not claim partitions assigned to this task,
+ * so repeated claims come from outside the group.
+ */
 const MAX_FENCES = 2;
-/** How long a call waits for the database; then partitions are paused and polling continues. */
+/** How long a call waits for the database. After it, the partitions are paused and polling continues. */
 const MAX_WAIT_MS = 5_000;
 
 interface Claiming {
@@ -29,7 +35,7 @@ interface Claiming {
 
 /**
  * The task's claims on its assigned partitions, and their positions according to the offsets table.
- * none --open--> claiming --claimed, sought--> held --fenced--> fenced --still assigned after a while--> claiming
+ * none --open--> claiming --claimed, position set--> held --fenced--> fenced --still assigned after a while--> claiming
  * any --all closed--> none; any --some closed--> claiming the others again
  * Records are only accepted while the partitions are held.
  */
@@ -113,7 +119,7 @@ export class DeliveryClaims {
     throw new RetriableError('The offsets of the partitions are not known yet');
   }
 
-  /** After fencing, nothing more is written until the group had time to revoke the partitions. */
+  /** Stops writing until the group has had time to revoke the partitions. */
   fenced(error: FencedError): void {
     if (this.#state !== 'held') return;
     this.#state = 'fenced';
@@ -183,7 +189,7 @@ export class DeliveryClaims {
     if (context.logger.isLevelEnabled('debug')) {
       context.logger.debug({ offsets: Object.fromEntries(this.#positions) }, 'Claimed the offsets of the partitions');
     }
-    // Also if the position does not change, because records polled earlier must not be delivered in addition.
+    // The position is set even if it does not change, because records polled earlier must not be delivered in addition.
     context.seek(result.positions);
     this.#state = 'held';
   }
@@ -195,7 +201,7 @@ export class DeliveryClaims {
   }
 }
 
-/** An error that waiting does not fix, such as missing privileges. */
+/** Adds context to an error that waiting does not fix, such as missing privileges. */
 function claimError(error: unknown): Error {
   if (!(error instanceof DatabaseError) || error.scope === 'infrastructure') return toError(error);
   return withMessage(error, `The offsets of the partitions could not be claimed: ${error.message}`);

@@ -37,7 +37,7 @@ const createTable = qualifiedStatementOn(
     topic_id pg_catalog.text, leader_epoch pg_catalog.int4, epoch_offset pg_catalog.int8,
     PRIMARY KEY (consumer_group, topic, partition)) WITH (fillfactor = 50)`,
 );
-/** A hung worker may hold a lock on the table. */
+/** Limits the wait, because a hung worker may hold a lock on the table. */
 const LIMIT_LOCK_WAIT = ownStatement('offsets: limit the wait for a lock', 'SET LOCAL lock_timeout = 3000');
 const addLogColumns = ownStatementOn(
   'offsets: extend the table',
@@ -64,7 +64,7 @@ const moveWithLogs = ownStatementOn(
     WHERE o.consumer_group = $1 AND o.owner = $2 AND o.topic = m.topic AND o.partition = m.partition
       AND o.next_offset = m."from"`,
 );
-/** For tables that could not be extended. */
+/** Used for tables that could not be extended. */
 const claimPartitions = ownStatementOn(
   'offsets: claim',
   (table = '') => `INSERT INTO ${table} AS o (consumer_group, topic, partition, next_offset, owner)
@@ -98,7 +98,10 @@ const readOffsets = ownStatementOn(
     ON o.consumer_group = $1 AND o.topic = m.topic AND o.partition = m.partition`,
 );
 const OWN_BACKEND = ownStatement('offsets: own backend', 'SELECT pg_backend_pid()');
-/** The previous owner may be a task of another connector in the group, or share a name from the URL. */
+/**
+ * Terminates the sessions that block a claim. The previous owner may be a task of another connector in the group, or
+ * have the name that the connection URL specifies.
+ */
 const END_BLOCKING = ownStatement(
   'offsets: end what blocks a claim',
   `SELECT pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
@@ -106,11 +109,11 @@ const END_BLOCKING = ownStatement(
       AND (application_name = current_setting('application_name') OR split_part(application_name, ':', 1) = 'sluice')`,
 );
 
-/** Moves a partition's offset from its stored value to the end of a transaction's rows. */
+/** A change of a partition's offset, from its stored value to the end of the rows of a transaction. */
 export interface OffsetMove extends TopicPartition {
   readonly from: number;
   readonly to: number;
-  /** Identify the log of the new offset. */
+  /** `topicId` and `leaderEpoch` identify the log of the new offset. */
   readonly topicId?: string | undefined;
   readonly leaderEpoch?: number | undefined;
 }
@@ -125,10 +128,10 @@ export class FencedError extends ConnectError {}
 /**
  * The offsets of a consumer group, in a table of the database that receives the rows: the next offset and the owner of
  * each partition. The table has no time column, so sources do not pick it up. `topic_id` and `leader_epoch` identify
- * the log of the offset; null means unknown. The epoch is valid if `epoch_offset` equals the next offset, as earlier
- * versions and users change the latter only. A row is claimed, then moved by its owner in the transactions of the rows,
- * until the next owner claims it. An owner may only advance an offset that it stored itself. Otherwise its
- * unacknowledged transaction was committed, or it was fenced.
+ * the log of the offset; null means unknown. The epoch is valid if `epoch_offset` equals the next offset, because
+ * earlier versions and users change only the next offset. An owner claims a partition and then moves its offset in the
+ * transactions that write rows, until the next owner claims the partition. An owner may only advance an offset that it
+ * stored itself. Otherwise its unacknowledged transaction was committed, or it was fenced.
  */
 export class DeliveryOffsets {
   readonly #executor: Executor;

@@ -3,14 +3,14 @@ import { quoteTable, type TableName } from '../database/index.ts';
 
 const GROUP = 'Delivery';
 
-/** How often a record may arrive (docs/sink-delivery.md). */
+/** Options that determine whether a record may be written more than once (docs/sink-delivery.md). */
 export const deliveryOptions = declareOptions({
   delivery: {
     type: 'STRING',
     default: 'at-least-once',
     importance: 'MEDIUM',
     documentation:
-      'Whether rows may be written again after a failure. `at-least-once`: yes; in a table with a key such a row replaces itself. `exactly-once`: no; offsets are stored in a table of the database, in the transaction of the rows, and are read from there when partitions are assigned.',
+      'Whether rows may be written again after a failure. With `at-least-once`, rows may be written again; if the table has a key, such a row replaces itself. With `exactly-once`, no row is written again: the offsets are stored in a table of the database, in the same transaction as the rows, and are read from there when partitions are assigned.',
     validator: oneOf('at-least-once', 'exactly-once'),
     group: GROUP,
     width: 'SHORT',
@@ -40,7 +40,7 @@ export function offsetTableName(options: DeliveryOptions): TableName {
   return dot < 0 ? { name: text } : { schema: text.slice(0, dot), name: text.slice(dot + 1) };
 }
 
-/** Problems with the options, as pairs of option and reason. */
+/** Returns problems with the options, as pairs of option and reason. */
 export function deliveryProblems(options: DeliveryOptions): [string, string][] {
   try {
     quoteTable(offsetTableName(options));
@@ -50,7 +50,7 @@ export function deliveryProblems(options: DeliveryOptions): [string, string][] {
   }
 }
 
-/** The consumer group of a connector, as named by the worker. */
+/** Returns the consumer group of a connector, as named by the worker. */
 export function consumerGroup(config: ConnectorConfig, connectorName: string): string {
   return config['consumer.override.group.id'] ?? `connect-${connectorName}`;
 }

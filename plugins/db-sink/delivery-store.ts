@@ -16,11 +16,14 @@ interface Work {
   readonly faults: readonly Fault[];
   /** Records that were already reported, and must not be reported again in a retry. */
   readonly reported: Set<string>;
-  /** If set, all is stored or nothing, without reports. Otherwise, refused records are reported and skipped. */
+  /**
+   * If set, everything or nothing is stored, and nothing is reported. Otherwise, refused records are reported and
+   * skipped.
+   */
   readonly allOrNothing?: { readonly mayGrow: boolean } | undefined;
 }
 
-/** Stores each batch in one transaction with the offsets after its records. */
+/** Stores each batch in one transaction, together with the offsets after its records. */
 export class DeliveryStore {
   readonly #offsets: DeliveryOffsets;
   readonly #claims: DeliveryClaims;
@@ -51,7 +54,10 @@ export class DeliveryStore {
     await this.#storeAround({ records, parts: partsOf(decoded), faults: decoded.faults, reported: new Set() }, signal);
   }
 
-  /** Reports nothing. A statement that cannot run in a transaction is refused unless it is the only record. */
+  /**
+   * Like `store`, but returns refused records instead of reporting them. A statement that cannot run in a transaction
+   * is refused unless it is the only record.
+   */
   readonly storeAtomically: Attempt = async ({ records, decoded }, { mayGrow }, signal) => {
     if (decoded.faults.length > 0) return { records, faults: decoded.faults };
     try {
@@ -126,7 +132,7 @@ export class DeliveryStore {
         if (more.length > 0) refused = [...refused, ...more];
         if (more.length > 0 && allOrNothing !== undefined) break;
       }
-      // Verifies the transaction first, as nothing may be reported if it has to be repeated.
+      // The transaction is verified first, because nothing may be reported if it has to be repeated.
       if (refused.length > faults.length) await transaction.query('SELECT 1', [], { signal });
       if (allOrNothing !== undefined && refused.length > 0) throw new Refused(refused);
       for (const [record, error] of await refusals(records, refused)) {

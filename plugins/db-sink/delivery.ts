@@ -17,7 +17,7 @@ import { sinkOptions, type SinkOptions } from './options.ts';
 import type { Retries } from './retries.ts';
 import type { TableWriter } from './table-writer.ts';
 
-/** Time limit within a commit of the group's offsets. */
+/** Time limit for moving offsets during a commit of the group's offsets. */
 const MOVE_TIMEOUT_MS = 2_000;
 
 /** The parts of a task that implement `delivery=exactly-once`. */
@@ -42,7 +42,10 @@ export class ExactlyOnce {
     );
   }
 
-  /** Moves offsets without pending records, so that records without rows are not read again after a restart. */
+  /**
+   * Moves the offsets of partitions without pending records, so that records without rows are not read again after a
+   * restart.
+   */
   async moveIdle(ends: readonly PartitionOffset[]): Promise<void> {
     if (!this.claims.isHeld || this.#retries.isUnavailable) return;
     try {
@@ -65,7 +68,7 @@ export async function prepareOffsets(offsets: DeliveryOffsets, exactlyOnce: bool
     return;
   }
   try {
-    // Otherwise, switching to exactly-once later would resume from outdated offsets.
+    // Outdated offsets would be used if the connector were switched to exactly-once delivery later.
     await offsets.forget();
   } catch (error) {
     logger.warn({ err: error }, 'Failed to delete earlier offsets from the database');

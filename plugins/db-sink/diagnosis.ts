@@ -27,11 +27,11 @@ import { isExactlyOnce, offsetTableName } from './delivery-options.ts';
 import { sinkOptions, type SinkOptions } from './options.ts';
 import { growthOf } from './table-options.ts';
 
-/** Limit for the tables that are named; others are counted. */
+/** Number of tables that a message names; the others are only counted. */
 const MAX_NAMED = 5;
 const ALL: readonly TableRight[] = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** `sluice doctor`: the database and the privileges of docs/sink.md#rights-of-the-database-user. */
+/** Implements `sluice doctor`: checks the database and the privileges of docs/sink.md#rights-of-the-database-user. */
 export async function diagnoseSink(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
   const options = parseOptions(sinkOptions, config);
   const settings = connectionSettings(options);
@@ -44,7 +44,7 @@ export async function diagnoseSink(config: ConnectorConfig, context: DiagnosisCo
   });
 }
 
-/** The tables, if they follow from the configuration alone. */
+/** Returns the tables, if they follow from the configuration alone. */
 function tablesOf(options: SinkOptions, { topics, transforms }: ConnectorConfig): readonly TableName[] | undefined {
   if (options['protocol.type'] !== 'struct' || topics === undefined || (transforms ?? '').trim() !== '')
     return undefined;

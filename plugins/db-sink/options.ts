@@ -36,7 +36,7 @@ export const sinkOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows per write; with `batch.size.auto` writes grow beyond it. A write has at most 8 MB of messages. A smaller batch is written when no more records are pending.',
+      'Maximum number of rows per write, or its first value if `batch.size.auto` is set. A write has at most 8 MB of messages. A smaller batch is written when no more records are pending.',
     validator: atLeast(1),
     group: WRITES,
     width: 'SHORT',
@@ -57,7 +57,7 @@ export const sinkOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'What happens to a row whose key is already in the table or earlier in the batch. `override` replaces the earlier row. `merge` replaces only the cells that the new row has. `discard` keeps the earlier row. Default: `merge` for `line_lp`, where the lines of one series and time are one point; otherwise `override`.',
+      'What happens to a row whose key is already in the table or earlier in the batch. `override` replaces the earlier row. `merge` replaces only the cells that the new row has. `discard` keeps the earlier row. Default: `merge` for `line_lp`, because lines with the same series and time are one point; otherwise `override`.',
     validator: nullOr(oneOf('override', 'merge', 'discard')),
     group: WRITES,
     width: 'SHORT',
@@ -69,7 +69,7 @@ export const sinkOptions = declareOptions({
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Format of the messages. `struct` is not a text format: it takes the data of records as converters read it. A relational database takes only `json_db` and `struct`.',
+      'Format of the messages. `struct` takes records with fields, as a converter returns them; the other formats are texts. A relational database takes only `json_db` and `struct`.',
     validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db', 'struct'),
     group: FORMAT,
     width: 'SHORT',
@@ -80,7 +80,7 @@ export const sinkOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of the times in messages. `json_db`, `cdc_db`: `ms` (default), `us`, `ns`; in a relational database only `ms`. `line_lp`: `ms`, `us`, `ns` (default). `json_tsd`, `line_tsd`: `s`, `ms`; without this option the number of digits gives the unit, up to 10 for seconds and up to 13 for milliseconds.',
+      'Unit of the times in messages. `json_db`, `cdc_db`: `ms` (default), `us`, `ns`; in a relational database only `ms`. `line_lp`: `ms`, `us`, `ns` (default). `json_tsd`, `line_tsd`: `s`, `ms`; without this option, times of up to 10 digits are seconds and times of up to 13 digits are milliseconds.',
     validator: nullOr(oneOf('s', 'ms', 'us', 'ns')),
     group: FORMAT,
     width: 'SHORT',
@@ -91,7 +91,7 @@ export const sinkOptions = declareOptions({
     default: 'floor',
     importance: 'LOW',
     documentation:
-      'For `line_lp`, `json_tsd`, `line_tsd`: what happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops them, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same record. `column` stores them in a key column `k_nanos`, which tables created under this rule have.',
+      'For `line_lp`, `json_tsd`, `line_tsd`: what happens to nanoseconds in the times of lines and points; PostgreSQL stores microseconds. `floor` drops nanoseconds, so that points of a series within one microsecond become one row. `spread` moves a point to the next microsecond that is free for its series in the same record. `column` stores them in a key column `k_nanos`, which only tables that were created with `column` have.',
     validator: oneOf(...NANOSECOND_RULES),
     group: FORMAT,
     width: 'SHORT',

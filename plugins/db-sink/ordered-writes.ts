@@ -9,13 +9,14 @@ import type { SealedBatch, WaitingRecords } from './waiting-records.ts';
 export interface FailedRecords {
   readonly records: WaitingRecords;
   readonly faults: readonly Fault[];
-  /** Set instead of faults if no record is to blame. */
+  /** Set instead of faults if the error is not caused by a record. */
   readonly error?: DatabaseError;
 }
 
 /**
  * Stores a batch, or its first records; each change of the database is atomic. `mayGrow` permits creating and changing
- * tables. `onDone` receives the last record up to which everything is stored and must not be stored again.
+ * tables. `onDone` is called with the origin of a record if everything up to it is stored and must not be stored again.
+ * Returns the records that were not stored.
  */
 export type Attempt = (
   batch: SealedBatch,
@@ -27,9 +28,9 @@ export type Refuse = (record: SinkRecord, error: Error) => Promise<void>;
 
 /**
  * Writes batches in record order up to the first refused record, for `errors.tolerance=none`: all preceding records are
- * stored, and no later record is stored or executed. The whole batch is attempted first, which suffices unless
- * something fails; then it is bisected until the record is found. Tables are created and changed only for a single
- * record whose predecessors are all stored.
+ * stored, and no later record is stored or executed. The whole batch is attempted first; if that fails, it is bisected
+ * until the refused record is found. Tables are created and changed only for a single record whose predecessors are all
+ * stored.
  */
 export class OrderedWrites {
   readonly #attempt: Attempt;
@@ -67,8 +68,8 @@ export class OrderedWrites {
       }
       const size = undone === undefined ? count * 2 : Math.max(1, undone.records.count >>> 1);
       const [records] = rest.splitAt(size);
-      // A decoder that has seen later records would also describe their columns, which must not be added for this
-      // record.
+      // Each attempt has a new decoder: one that has seen later records would also describe their columns, which must
+      // not be added for this record.
       next = { records, decoded: await records.decode(this.#createDecoder()) };
     }
   }
@@ -107,7 +108,7 @@ export function attemptWith(writer: TableWriter): Attempt {
   };
 }
 
-/** The records starting with a step; `last` is the preceding statement. */
+/** Returns the records from a step on; `last` is the origin of the preceding statement. */
 function from([part]: readonly DecodedPart[], records: WaitingRecords, last: Origin | undefined): WaitingRecords {
   if (part?.kind === 'statement') return records.splitBefore(part.statement.origin)[1];
   return last === undefined ? records : records.splitAfter(last)[1];

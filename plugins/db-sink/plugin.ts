@@ -56,6 +56,7 @@ function problem([name, reason]: readonly [string, string]): OptionResult {
 }
 
 /**
+ * The plugin of the sink.
  * @internal
  */
 export const dbSink: SinkConnectorPlugin = {

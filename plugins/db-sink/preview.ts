@@ -113,7 +113,7 @@ class SinkPreview {
     this.#decoder.add(record, { kind: 'record', topic, partition, offset });
     const decoded = this.#decoder.take();
     const faults: PreviewFault[] = decoded.faults.map(faultOf);
-    // A batch that is retried after its table was read again is the same object.
+    // A batch that is retried after its table was read again is the same object, so the set contains it once.
     const batches = new Set<RowBatch>();
     const observed = observing(rehearsal, (batch) => batches.add(batch));
     const statements: string[] = [];
@@ -131,7 +131,10 @@ class SinkPreview {
   }
 }
 
-/** The transaction, reporting the batches written in it, with the actual names of their tables. */
+/**
+ * Returns the transaction, but calls `onBatch` with each batch that is written in it, with the actual name of its
+ * table.
+ */
 function observing(rehearsal: Rehearsal, onBatch: (batch: RowBatch) => void): Transaction {
   return {
     catalogue: rehearsal.catalogue,
@@ -172,10 +175,13 @@ function faultOf({ message, table, column, sqlstate }: Fault): PreviewFault {
   return { message, table, column, sqlstate };
 }
 
-/** Farther from 1970 than this a JavaScript date does not reach. */
+/** Distance from 1970, in milliseconds, that a JavaScript date can represent. */
 const MAX_DATE_MS = 8_640_000_000_000_000n;
 
-/** A cell for people: times as ISO text with microseconds, bytes as PostgreSQL prints them, exact digits as text. */
+/**
+ * Formats a cell for display: times as ISO text with microseconds, bytes as PostgreSQL prints them, and 64-bit integers
+ * and non-finite numbers as text.
+ */
 function cellText(kind: CellKind, cell: Cell): string | number | boolean | null {
   if (cell instanceof Uint8Array) return `\\x${Buffer.from(cell).toString('hex')}`;
   if (kind === 'time' && (typeof cell === 'number' || typeof cell === 'bigint')) return timeText(BigInt(cell));

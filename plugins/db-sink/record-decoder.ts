@@ -9,7 +9,8 @@ import {
 } from '../database/index.ts';
 
 /**
- * Collects records into rows, like `Decoder` does for messages: by a message format, or by the records' own schemas.
+ * Collects records into rows, like `Decoder` does for messages. It uses a message format, or the schemas of the
+ * records.
  */
 export interface RecordDecoder {
   /** Never throws for invalid data: a record that cannot be read becomes a fault with its origin. */
@@ -29,7 +30,10 @@ export class MessageDecoder implements RecordDecoder {
   #undecodable: Fault[] = [];
   #recordTimeMs: number | null = null;
 
-  /** `create` receives a clock: a line without a time gets its record's timestamp, also when redelivered. */
+  /**
+   * `create` receives a clock: a line without a time gets the timestamp of its record, even if the record is
+   * redelivered.
+   */
   constructor(create: (now: () => number) => Decoder, nanoseconds?: NanosecondRule) {
     this.#decoder = create(() => (this.#recordTimeMs ?? Date.now()) * 1000);
     this.#spread = nanoseconds === 'spread' ? new NanosecondSpread() : undefined;

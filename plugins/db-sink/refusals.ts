@@ -38,7 +38,7 @@ function refusal(faults: readonly Fault[]): Error {
   return new DatabaseError(named + more, { scope: first.scope, sqlstate: first.sqlstate, table, column, cause });
 }
 
-/** The fault without its origin: the reporter of the record adds its coordinates. */
+/** Describes the fault without its origin, because the reporter of the record adds the coordinates. */
 function describeFault({ table, column, message }: Fault): string {
   const names = [
     ['table', table],

@@ -15,7 +15,7 @@ export interface RetryOptions {
   readonly connectionBackoffMs: number;
 }
 
-/** The attempted operation for messages: `what`, starting at `from`, could not be `done`. */
+/** An operation, described for the message "<what><from> could not be <done>". */
 export interface Attempted {
   readonly what: string;
   readonly from: string;
@@ -50,14 +50,14 @@ export class Retries {
     return this.#unavailable !== undefined;
   }
 
-  /** While the database is unavailable: the reason, as a phrase that follows its name. */
+  /** The reason why the database is unavailable, as a phrase that follows its name; `undefined` if it is available. */
   get unavailableCause(): string | undefined {
     return this.#unavailable;
   }
 
   /**
-   * Rejects as `work` does, except for infrastructure failures: these reject only after `max.retries` retries, each
-   * with `connection.attempts` connection attempts, or after an abort.
+   * Runs `work`, and rejects as it does, except for infrastructure failures: these reject only after `max.retries`
+   * retries, each with `connection.attempts` connection attempts, or after an abort.
    */
   async run<T>(attempted: Attempted, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     for (let retry = 0; ; retry++) {
@@ -91,7 +91,7 @@ export class Retries {
       `${what} could not be ${done} (retry ${String(retry + 1)} of ${String(maxRetries)}): ${error.message}`,
     );
     const signal = AbortSignal.any([this.#signal, given]);
-    // Between the documented wait and one and a half of it.
+    // The wait is between one and one and a half times the documented one.
     const waitMs = backoffMs(0, { firstMs: retryBackoffMs, maxMs: retryBackoffMs, jitter: [1, 1.5] });
     await delay(waitMs, undefined, { signal });
     try {
@@ -108,7 +108,7 @@ export class Retries {
   }
 }
 
-/** A phrase that follows the name of the database; `tried` is the number of attempts. */
+/** Returns a phrase that follows the name of the database; `tried` describes the attempts. */
 export function unavailableText(error: unknown, tried: string): string {
   const status = error instanceof DatabaseError && isUnreachableOrFull(error) ? 'cannot be reached' : 'cannot be used';
   return `${status} (${tried}): ${unavailableReason(error)}`;

@@ -36,7 +36,7 @@ export function writerOptions(
 
 const DATABASE_NAME = ownStatement('sink: name of the database', 'SELECT current_database()');
 
-/** The name according to the server, which may differ from the URL. */
+/** Returns the name of the database according to the server, which may differ from the URL. */
 export async function databaseName(executor: Executor): Promise<string> {
   return (await executor.ask(DATABASE_NAME)).rows[0]?.[0] ?? '';
 }

@@ -11,7 +11,7 @@ export const structOptions = declareOptions({
     default: '${topic}',
     importance: 'MEDIUM',
     documentation:
-      '`struct`: name of the table, for example `${topic}` or `public.${source.table}`. `${topic}` is the topic, `${source.FIELD}` a field of the block `source` of a Debezium event. A dot separates schema and table.',
+      '`struct`: name of the table, for example `${topic}` or `public.${source.table}`. `${topic}` is the topic, and `${source.FIELD}` is a field of the block `source` in a Debezium event. A dot separates schema and table.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Table name format',
@@ -32,7 +32,7 @@ export const structOptions = declareOptions({
     default: 'none',
     importance: 'HIGH',
     documentation:
-      "`struct`: what identifies a row. `none`: nothing. `record_key`: fields of the record's key. `record_value`: fields of its value. `kafka`: its topic, partition and offset.",
+      "`struct`: what identifies a row. `none`: rows are not identified. `record_key`: fields of the record's key. `record_value`: fields of its value. `kafka`: its topic, partition and offset.",
     validator: oneOfIgnoringCase('none', 'record_key', 'record_value', 'kafka'),
     group: GROUP,
     width: 'SHORT',
@@ -43,7 +43,7 @@ export const structOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      '`struct`: the key fields, for example `id` or `site,meter`; all fields by default. A record key that is a single value needs one name here. `kafka` takes three names, or none: then they are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
+      '`struct`: the key fields, for example `id` or `site,meter`; all fields by default. If the record key is a single value, give one name. `kafka` takes three names, or none: then they are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Primary key fields',
@@ -53,7 +53,7 @@ export const structOptions = declareOptions({
     default: false,
     importance: 'MEDIUM',
     documentation:
-      '`struct`: whether a record with a key and without a value deletes the row, as does a deletion event of Debezium. Without it, such records are skipped. Needs `pk.mode=record_key`; with `record_value` and `pk.fields`, the old state in the events of Debezium identifies the row.',
+      '`struct`: whether a tombstone (a record with a key and no value) or a deletion event of Debezium deletes the row. Without this option, tombstones and deletion events are skipped. The option needs `pk.mode=record_key`, or `record_value` with `pk.fields` for events of Debezium, whose old state identifies the row.',
     group: GROUP,
     width: 'SHORT',
     displayName: 'Enable deletions',
@@ -73,7 +73,7 @@ export const structOptions = declareOptions({
     default: '__debezium_unavailable_value',
     importance: 'LOW',
     documentation:
-      '`struct`: value by which Debezium says that a large value has not changed and was not sent; the column keeps its value. Empty: no value means this.',
+      "`struct`: Debezium's placeholder for a large value that was not sent because it did not change; the column keeps its value. Empty for no placeholder.",
     group: GROUP,
     width: 'LONG',
     displayName: 'Placeholder of unchanged values',
@@ -131,7 +131,7 @@ function keyModeOf(options: StructOptions): KeyMode {
   return options['pk.mode'].toLowerCase() as KeyMode;
 }
 
-/** Invalid combinations, as pairs of option and reason. */
+/** Returns invalid combinations, as pairs of option and reason. */
 export function structProblems(options: StructOptions): [string, string][] {
   const problems: [string, string][] = [];
   const keyMode = keyModeOf(options);

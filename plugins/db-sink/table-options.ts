@@ -20,7 +20,7 @@ export const tableOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'How a table is changed to fit its messages; column types never change. `none` changes nothing: a `json_db` message must then list exactly the columns of the table, in order. `add` adds missing columns. `widen` also lengthens `VARCHAR(n)`. Default: `widen` for `json_tsd` and `line_tsd`, whose tables are created from values alone, otherwise `none`. `true` and `false` mean `add` and `none`.',
+      'How a table is changed if messages do not fit it. `none` changes nothing: a `json_db` message must then list exactly the columns of the table, in order. `add` adds missing columns. `widen` also lengthens `VARCHAR(n)`. No other type of a column ever changes. Default: `widen` for `json_tsd` and `line_tsd`, because their tables are created from values alone, otherwise `none`. `true` and `false` mean `add` and `none`.',
     validator: nullOr(oneOf('none', 'add', 'widen', 'true', 'false')),
     group: GROUP,
     width: 'SHORT',
@@ -41,7 +41,7 @@ export const tableOptions = declareOptions({
     default: 'fault',
     importance: 'LOW',
     documentation:
-      'What happens to a value whose column the table does not have. `fault` refuses the row. `ignore` drops the value. `add` adds the column; in `json_db` its type is FLOAT8, BOOL, VARCHAR or JSONB, depending on the value. In `json_db` a column counts as unknown if the message does not list it.',
+      'What happens to a value whose column the table does not have. `fault` refuses the row. `ignore` drops the value. `add` adds the column; in `json_db` its type is FLOAT8, BOOL, VARCHAR or JSONB, depending on the value. For `json_db`, a column that the message does not list is unknown too.',
     validator: oneOf('fault', 'ignore', 'add'),
     group: GROUP,
     width: 'SHORT',
@@ -56,7 +56,7 @@ export type Evolution = 'none' | 'add' | 'widen';
 /** The changes to tables that a format supports, and its defaults. */
 export type FormatGrowth = 'none' | { readonly create: boolean; readonly evolve: Evolution };
 
-/** The permitted changes: the options, or else the format's defaults. */
+/** Returns the permitted changes: those of the options, or else the format's defaults. */
 export function growthOf(options: TableOptions, format: FormatGrowth): GrowthPolicy {
   if (format === 'none') return { create: false, add: false, widen: false };
   const evolve = evolutionOf(options['auto.evolve']) ?? format.evolve;
@@ -73,7 +73,7 @@ function evolutionOf(value: string | null): Evolution | undefined {
   return value === 'false' ? 'none' : ((value ?? undefined) as Evolution | undefined);
 }
 
-/** Problems with the options for a format, as pairs of option and reason. */
+/** Returns problems with the options for a format, as pairs of option and reason. */
 export function tableProblems(options: TableOptions, name: string, format: FormatGrowth): [string, string][] {
   const problems: [string, string][] = [];
   const evolution = evolutionOf(options['auto.evolve']) ?? 'none';

@@ -37,7 +37,7 @@ export interface TableWriterOptions {
 
 const NOTHING_WRITTEN: WriteReport = { stored: 0, discarded: 0, collapsed: 0, faults: [] };
 
-/** True if a refused row prevents the others from being stored, and whether tables must not be changed. */
+/** `allOrNothing`: a refused row prevents the others from being stored. `deferChanges`: tables must not be changed. */
 interface WriteMode {
   readonly allOrNothing: boolean;
   readonly deferChanges: boolean;
@@ -87,8 +87,9 @@ export class TableWriter {
   }
 
   /**
-   * Runs a statement, or stores all of these rows in one transaction or none, with the faults as the reason. Without
-   * `mayGrow`, rows that need a change of their table are refused as well. Retries and rejects as `write` does.
+   * Runs a statement, or stores all of these rows in one transaction. If a row is refused, nothing is stored, and the
+   * faults are returned. Without `mayGrow`, rows that need a change of their table are refused as well. Retries and
+   * rejects as `write` does.
    */
   async writeAtomically(
     parts: readonly DecodedPart[],
@@ -153,7 +154,7 @@ export class TableWriter {
         for (const part of parts) {
           const faults = await this.writeWithin(transaction, part, signal, mode);
           if (faults.length === 0) continue;
-          // The faults are certain only once this succeeds.
+          // The faults are certain only once this query succeeds.
           await transaction.query('SELECT 1', [], { signal });
           throw new Refused(faults);
         }
@@ -162,7 +163,7 @@ export class TableWriter {
     } catch (error) {
       if (error instanceof Refused) return error.faults;
       const [first] = parts;
-      // A violated deferred constraint, which does not identify a row.
+      // A violated deferred constraint does not identify a row.
       if (!(error instanceof DatabaseError) || error.scope !== 'record' || first?.kind !== 'rows') throw error;
       return refuseAll(first.rows.batch, error).slice(0, 1);
     }
@@ -175,7 +176,10 @@ export class TableWriter {
     };
   }
 
-  /** Converts errors that concern rows to faults; other errors are extended by what could not be written. */
+  /**
+   * Converts errors that concern rows to faults. Other errors are extended by a description of what could not be
+   * written.
+   */
   async #refusing(part: DecodedPart, work: () => Promise<readonly Fault[]>): Promise<readonly Fault[]> {
     try {
       return await work();
@@ -237,7 +241,7 @@ function attempted(part: DecodedPart): Attempted {
   return { what, from: firstFrom(batch.rowCount > 0 ? batch.origins.at(0) : undefined), done: 'written' };
 }
 
-/** The origin of the first record, as part of a sentence. */
+/** Returns the origin of the first record as part of a sentence. */
 export function firstFrom(origin: Origin | undefined): string {
   return origin === undefined ? '' : `, the first from ${describeOrigin(origin)},`;
 }

@@ -41,7 +41,7 @@ export class WaitingRecords {
   #count = 0;
   #bytes = 0;
   #lookups = 0;
-  /** By partition and offset; created if many records are looked up. */
+  /** Index by partition and offset; created if many records are looked up. */
   #places: Map<string, Map<number, Place>> | undefined;
 
   get count(): number {
@@ -187,17 +187,20 @@ export function decodeRecord(decoder: RecordDecoder, record: SinkRecord): void {
   decoder.add(record, { kind: 'record', topic, partition, offset });
 }
 
-/** Size of the message in bytes; 0 if it is unknown. */
+/** Returns the size of the message in bytes; 0 if it is unknown. */
 export function messageBytes({ consumed }: SinkRecord): number {
   return 'value' in consumed && consumed.value instanceof Uint8Array ? consumed.value.length : 0;
 }
 
-/** Bytes of the messages from `from` to `to` (exclusive). */
+/** Returns the number of bytes of the messages from `from` to `to` (exclusive). */
 export function bytesBetween({ valueStarts, valueEnds }: MessageBlock, from: number, to: number): number {
   return to > from ? Math.max(0, (valueEnds[to - 1] ?? 0) - (valueStarts[from] ?? 0)) : 0;
 }
 
-/** End (exclusive) of the next slice to decode: it has at least one message and does not go beyond `to`. */
+/**
+ * Returns the end (exclusive) of the next slice to decode. The slice has at least one message and does not go beyond
+ * `to`.
+ */
 export function sliceEnd(messages: MessageBlock, from: number, to: number): number {
   let end = to;
   while (end - from > 1 && bytesBetween(messages, from, end) > MAX_SLICE_BYTES) end = from + ((end - from) >>> 1);
@@ -220,7 +223,7 @@ function placesByPartition(parts: readonly (SinkRecord | BlockPart)[]): Map<stri
   return places;
 }
 
-/** Index of the origin's record in the part; -1 if it is not included. */
+/** Returns the index of the origin's record in the part; -1 if it is not included. */
 function indexIn(part: SinkRecord | BlockPart, origin: Extract<Origin, { kind: 'record' }>): number {
   if (!('block' in part)) {
     const { topic, partition, offset } = part.consumed;

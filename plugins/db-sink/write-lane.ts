@@ -18,9 +18,7 @@ type WriteParts = (part: DecodedPart, signal: AbortSignal) => Promise<readonly F
 
 /** How a lane writes its batches. An abort ends each of these promptly. */
 export type BatchWrites =
-  /**
-   * Part by part: `write` stores the rows of a table or runs a statement, including retries, and returns the faults.
-   */
+  /** Part by part: `write` stores the rows of a table or runs a statement, with retries, and returns the faults. */
   | {
       readonly kind: 'parts';
       readonly write: WriteParts;
@@ -34,7 +32,7 @@ export interface LaneListener {
   readonly onFenced?: (error: FencedError) => void;
   /** Called when a write in the background failed, so that the task gets a chance to report it. */
   readonly onFailure: () => void;
-  /** Called when everything up to a change of tables is done, and should not be repeated. */
+  /** Called when everything up to a change of tables is stored, and should not be repeated. */
   readonly onTablesChanged: () => void;
   readonly onWriting?: (batch: SealedBatch) => void;
   readonly onWritten?: (batch: SealedBatch, ms: number) => void;
@@ -44,7 +42,7 @@ interface LaneBatch extends SealedBatch {
   readonly rowCount: number;
 }
 
-/** Limits records without rows (comments, faults). */
+/** A batch with this many records is full. The limit matters for records without rows (comments, faults). */
 const MAX_WAITING_RECORDS = 20_000;
 /** Size limit of the messages in a batch, whose rows are encoded at once. */
 const MAX_BATCH_BYTES = 8_388_608;
@@ -69,13 +67,13 @@ export class WriteLane {
   /** Set from the first added record until `start`, while only full batches are written. */
   #isAdding = false;
   #waiting = new WaitingRecords();
-  /** Until when pending records are held back, on the clock of `performance.now()`. */
+  /** Time until which pending records are held back, on the clock of `performance.now()`. */
   #heldUntil: number | undefined;
   #holding: NodeJS.Timeout | undefined;
   #sealed: LaneBatch[] = [];
   #inFlight = new WaitingRecords();
   #abort = new AbortController();
-  /** Called once when a batch or a wait has ended. */
+  /** Each is called once, when a batch or a wait has ended. */
   #waiters: (() => void)[] = [];
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
@@ -189,7 +187,8 @@ export class WriteLane {
   }
 
   /**
-   * Number of records that are not stored, and since when the batch in flight has been running (0 if there is none).
+   * Number of records that are not stored, and for how many milliseconds the batch in flight has been running (0 if
+   * there is none).
    */
   unstored(): { readonly records: number; readonly waitedMs: number } {
     const all = [this.#inFlight, ...this.#sealed.map(({ records }) => records), this.#waiting];
@@ -248,7 +247,7 @@ export class WriteLane {
     } catch (error) {
       this.#startedAt = undefined;
       this.#decodedInFlight = undefined;
-      // An aborted write has no caller.
+      // Nobody waits for an aborted write.
       if (signal.aborted) return;
       if (error instanceof FencedError) {
         this.#isFenced = true;
@@ -340,7 +339,7 @@ export class WriteLane {
     for (const listener of this.#waiters.splice(0)) listener();
   }
 
-  /** Waits until `holds` returns true, which only the end of a batch changes, or until the timeout. */
+  /** Waits until `holds` returns true, or until the timeout. Only the end of a batch can change its result. */
   async #until(holds: () => boolean, timeoutMs: number): Promise<void> {
     if (holds()) return;
     let isOver = false;

@@ -1,7 +1,7 @@
 import type { WrittenRows } from '../../src/index.ts';
 import { partsOf, type Decoded } from '../database/index.ts';
 
-/** Rows of further tables are counted together. */
+/** Maximum number of tables that are counted individually; the rows of further tables are counted together. */
 const MAX_TABLES = 200;
 const OTHERS = '…';
 /** Weight of a batch in the moving average. */

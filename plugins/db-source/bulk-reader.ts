@@ -3,10 +3,10 @@ import { checkColumns, type FeedReader, type NextStep, type Page, type ReadReque
 import { OpenCursor } from './open-cursor.ts';
 import type { SourceTable } from './tables.ts';
 
-/** Reads the whole table repeatedly, each time in one snapshot. A restart begins with the first row. */
+/** Reads the whole table repeatedly. Each pass runs in one snapshot. After a restart, a pass starts from the first row. */
 export class BulkReader implements FeedReader {
   readonly table: SourceTable;
-  /** After its cursor was closed, a pass starts from the first row. */
+  /** A pass needs its cursor: if the cursor is closed, the pass starts over. */
   readonly needsCursor = true;
   readonly #executor: Executor;
   #cursor: OpenCursor | undefined;

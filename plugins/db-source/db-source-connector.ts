@@ -65,7 +65,7 @@ export class DbSourceConnector implements Connector {
     this.#assigned = assignmentText(names);
     if (topics.size === 0) context.logger.warn('There is no table to read yet; waiting for one');
     const shares = this.#shares.distribute([...topics.keys()], maxTasks);
-    // At least one task has to report them.
+    // At least one task is needed to report the refused tables.
     if (shares.length === 0 && refused.size > 0) shares.push([]);
     return shares.map((share, index) => ({
       ...config,
@@ -82,7 +82,7 @@ export class DbSourceConnector implements Connector {
     this.#started = undefined;
   }
 
-  /** Never rejects: failures are logged, and the next check follows. */
+  /** Never rejects. A failure is logged, and the next check takes place as usual. */
   async #checkForChanges(): Promise<void> {
     const { watch, context } = this.#parts;
     const { signal } = this.#abort;
@@ -108,7 +108,7 @@ export class DbSourceConnector implements Connector {
     return names;
   }
 
-  /** Each view once. */
+  /** Logs each view once. */
   async #logViews(): Promise<void> {
     const { settings, watch, context } = this.#parts;
     const views = (await watch.views()).filter((view) => settings.isIncluded(view) && !this.#logged.has(view));
@@ -116,7 +116,7 @@ export class DbSourceConnector implements Connector {
     if (views.length > 0) context.logger.warn(`Skipped views: ${named(views)}; read one with the option query`);
   }
 
-  /** Each reason once, even if it applies to several tables. */
+  /** Logs each reason once, even if it applies to several tables. */
   #logRefused({ refused }: TopicNames): void {
     for (const reason of new Set(refused.values())) {
       if (this.#logged.has(reason)) continue;

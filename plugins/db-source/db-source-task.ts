@@ -25,11 +25,11 @@ import { TableReader } from './table-reader.ts';
 import { TableWatch, type DatabaseSnapshot } from './table-watch.ts';
 import { logPromotion } from './timeline.ts';
 
-/** Cursors that may stay open while other tables are read. */
+/** Maximum number of cursors that stay open while other tables are read. */
 const MAX_OPEN_CURSORS = 4;
-/** In addition to the open cursors: three pages being read, and a refresh. */
+/** Connections for the open cursors, for three pages that are being read, and for a refresh. */
 export const CONNECTIONS = 8;
-/** Refreshes happen this much earlier than poll.interval.ms, so that new rows are read and sent within it. */
+/** Refreshes take place after this share of poll.interval.ms, so that new rows are read and sent within the interval. */
 const REFRESH_SHARE = 0.9;
 /** A waiting poll returns after this time, so that the worker can pause the task. */
 const MAX_WAIT_MS = 1_000;
@@ -209,7 +209,7 @@ export class DbSourceTask implements SourceTask {
     else for (const record of made) records.push(record);
   }
 
-  /** Once per poll.interval.ms. */
+  /** Updates the snapshot and the tables, and adds the tables to read to the queue. Called once per poll.interval.ms. */
   async #refresh(): Promise<void> {
     const { context, settings, watch, feeds, queue, noticed, waits, log } = this.#parts;
     this.#refreshAt = Date.now() + settings.pollIntervalMs * REFRESH_SHARE;
@@ -263,7 +263,7 @@ export class DbSourceTask implements SourceTask {
     for (const feed of noticed) queue.add(feed);
   }
 
-  /** Waits for an unavailable database. A single table that fails is not read until the next refresh. */
+  /** Handles a failed read. Waits if the database is unavailable; if only this table fails, it is not read until the next refresh. */
   async #handleFailure(feed: TableFeed, thrown: unknown): Promise<void> {
     const { context, watch, feeds } = this.#parts;
     context.signal.throwIfAborted();

@@ -6,7 +6,7 @@ import type { DatabaseSnapshot } from './table-watch.ts';
 
 export type Row = QueryResult['rows'][number];
 
-/** Rows of a block, starting with one. */
+/** The rows of a block from an index on. */
 export interface RowRange {
   readonly block: RowBlock;
   readonly from: number;
@@ -14,13 +14,14 @@ export interface RowRange {
 
 /** The rows of a fetch. */
 export interface Page {
-  /** Precede the rows of `range`. */
+  /** Rows that precede those of `range`, such as late rows. */
   readonly rows: readonly Row[];
   readonly range?: RowRange | undefined;
-  /** The offset to store while some rows are not acknowledged, and once all are. */
+  /** The offset that is stored while rows of the page are not acknowledged. */
   readonly offsetBefore: SourceCoordinates;
+  /** The offset that is stored once all rows of the page are acknowledged. */
   readonly offsetAfter: SourceCoordinates;
-  /** Number of late rows, committed after later rows had been read. Those to send are in `rows`. */
+  /** Number of late rows, which were committed after later rows had been read. If they are sent, they are in `rows`. */
   readonly lateRows: number;
   /** True if there are no more rows for now. */
   readonly isLast: boolean;
@@ -34,14 +35,14 @@ export interface ReadRequest {
   readonly size: ChunkSize;
   readonly signal: AbortSignal;
   readonly snapshot: DatabaseSnapshot;
-  /** True if a cursor may stay open after this page. */
+  /** Returns true if a cursor may stay open after this page. */
   readonly mayKeepCursor: () => boolean;
 }
 
 /** The next step for a table that was read up to the current time. */
 export type NextStep =
   | { readonly kind: 'read' }
-  /** Read if this SQL condition is true. */
+  /** The table must be read if this SQL condition is true. */
   | { readonly kind: 'check'; readonly condition: string }
   | { readonly kind: 'wait' };
 
@@ -51,22 +52,22 @@ export interface FeedReader {
   nextStep(snapshot: DatabaseSnapshot): NextStep;
   /** True if a cursor is open. */
   readonly hasOpenCursor: boolean;
-  /** True if it may only be read while a cursor may stay open. */
+  /** True if the table may only be read while a cursor can be kept open. */
   readonly needsCursor: boolean;
   /** Closes the cursor, if any; reading continues from the position. */
   release(): void;
   /** The column whose times notifications of inserted rows should contain; `undefined` if none are needed. */
   readonly notifiedColumn?: string | undefined;
-  /** Called when rows were inserted; those before the position are read once. */
+  /** Called when rows were inserted in a time range. The part of the range before the position is read once. */
   addRange?(range: TimeRange): void;
-  /** True if there are such rows to read. */
+  /** True if ranges of inserted rows have not been read yet. */
   readonly hasUnreadRanges?: boolean;
 }
 
 /** The columns of the table differ from the known ones. */
 export class TableChangedError extends Error {}
 
-/** User-defined types start here; for a domain, results contain its base type. */
+/** First OID of user-defined types. Their OIDs are not compared, because results contain the base type of a domain. */
 const FIRST_USER_OID = 16_384;
 
 /** Throws TableChangedError if the first fields of a result are not the columns of the table. */

@@ -19,11 +19,11 @@ import { TableReader } from './table-reader.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 import type { DatabaseSnapshot, TableWatch } from './table-watch.ts';
 
-/** Tables by label. */
+/** The tables of a task by label. */
 export interface TaskTables {
   /** The tables of this task, with their topics. */
   readonly topics: ReadonlyMap<string, string>;
-  /** Tables that no task reads, with the reasons, for this task to report. */
+  /** Reasons for tables that no task reads. This task reports them. */
   readonly refused: ReadonlyMap<string, string>;
 }
 
@@ -37,7 +37,7 @@ export class FeedSet {
   readonly #logged = new Set<string>();
   readonly #skipsUnsupported: boolean;
   #feeds = new Map<string, TableFeed>();
-  /** Tables that cannot be read or written at all, with the reason. */
+  /** Reasons for tables of which no row can be read or written, by label. */
   #broken = new Map<string, string>();
 
   constructor(
@@ -59,7 +59,7 @@ export class FeedSet {
     return this.#feeds;
   }
 
-  /** The tables, including those that cannot be read or written at all. */
+  /** The tables, including those of which no row can be read or written. */
   get parts(): readonly TaskPart[] {
     const broken = [...this.#broken].map(([name, error]): TaskPart => ({ name, state: 'FAILED', error, counts: {} }));
     return [...this.#feeds.values(), ...broken];
@@ -169,8 +169,8 @@ export class FeedSet {
       transaction: undefined,
       oid: table.oid,
     };
-    const knowledge = isRecreated ? undefined : before?.knowledge;
-    return new TableReader(executor, table, order, stored ?? start, settings, snapshot, knowledge);
+    const readerState = isRecreated ? undefined : before?.readerState;
+    return new TableReader(executor, table, order, stored ?? start, settings, snapshot, readerState);
   }
 
   #storedPosition(

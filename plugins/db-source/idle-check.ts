@@ -1,9 +1,9 @@
 import { DatabaseError, isUnreachableOrFull, type Executor } from '../database/index.ts';
 
-/** Tables per statement; planning takes longer than execution, and each table is locked. */
+/** Maximum number of tables per statement. Planning takes longer than execution, and each table is locked. */
 const TABLES_PER_CHECK = 100;
 const CHECK_TIMEOUT_MS = 10_000;
-/** A table that is being altered must not delay the others. */
+/** Lock timeout, so that a table that is being altered does not delay the others. */
 const LOCK_TIMEOUT_MS = 200;
 
 /**

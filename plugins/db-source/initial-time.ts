@@ -5,7 +5,7 @@ const OFFSET = /^([+-])(\d{2}):?(\d{2})?$/;
 
 /**
  * Parses `timestamp.initial` to microseconds since the epoch: `yyyy-MM-dd HH:mm:ss`, in UTC or followed by a time zone
- * as an offset or name. Throws ConfigError for invalid and future times.
+ * as an offset or name. Throws a ConfigError for an invalid or future time.
  */
 export function parseInitialTime(text: string, nowMs: number): number {
   const match = SHAPE.exec(text.trim());
@@ -42,7 +42,7 @@ function offsetMs(zone: string, localMs: number): number | undefined {
   return (match[1] === '-' ? -minutes : minutes) * 60_000;
 }
 
-/** An ambiguous local time is the earlier one, and a skipped one is read as the hour after. */
+/** If a local time is ambiguous, the earlier time is meant. A skipped local time is read as one hour later. */
 function namedOffsetMs(zone: string, localMs: number): number | undefined {
   try {
     const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset', year: 'numeric' });

@@ -9,11 +9,12 @@ export type SnapshotOfTransactions = DatabaseSnapshot & {
 };
 
 /**
- * Tracks which rows of a table's recent past were sent, so that rows committed later, at times before the position, can
- * be detected. Invariant: of the rows after `from` and up to the position, exactly those were sent whose transaction is
- * below `transaction` or in an additional set. This suffices because the rows of a transaction (or subtransaction)
- * become visible at once, and because the past is searched, and reading continues, in the same snapshot. After the
- * promotion of a standby, the invariant does not hold, and all rows after `from` count as not sent.
+ * Tracks which rows of a table's recent past were sent, to detect rows with a time before the position that are committed later.
+ *
+ * Invariant: A row after `from` and up to the position was sent if and only if its transaction is below `transaction` or in
+ * the set `sent`. Transactions suffice because the rows of a transaction (or subtransaction) become visible at once, and
+ * because the search of the past and the subsequent reading use the same snapshot. After the promotion of a standby, the
+ * invariant does not hold, so all rows after `from` are treated as not sent.
  */
 export class LateRows {
   readonly #delayMicros: bigint;
@@ -34,7 +35,7 @@ export class LateRows {
     const until = wasStored && position.at !== undefined && position.at < nowMicros ? position.at : nowMicros;
     this.#from = wasStored && from !== undefined ? from : until - this.#delayMicros;
     this.#timeline = new Timeline(wasStored ? timeline : undefined);
-    // A transaction that has not started yet belongs to another server.
+    // If the stored transaction has not started yet, the offset belongs to another server.
     if (this.#transaction > next) this.#reset(snapshot);
     this.enter(snapshot);
   }
@@ -43,22 +44,22 @@ export class LateRows {
     return this.#timeline.current;
   }
 
-  /** All rows up to the position written by transactions below this one were sent. */
+  /** All rows up to the position that were written by transactions below this one were sent. */
   get transaction(): bigint {
     return this.#transaction;
   }
 
-  /** Rows up to this time are not searched again. */
+  /** Rows up to this time (in microseconds since the epoch) are not searched again. */
   get from(): bigint {
     return this.#from;
   }
 
-  /** Text of the transactions from `transaction` on whose rows up to the position were sent. */
+  /** Returns the text of the transactions from `transaction` on whose rows up to the position were sent. */
   get sent(): (() => string) | undefined {
     return this.#sent.text();
   }
 
-  /** True if a new snapshot should be taken, which would allow removing many transactions. */
+  /** True if a look back in a new snapshot is advisable, because it would remove many transactions. */
   get isCrowded(): boolean {
     return this.#sent.isCrowded;
   }
@@ -68,12 +69,12 @@ export class LateRows {
     return !isWrittenFrom(transaction, this.#transaction) || this.#sent.has(transaction);
   }
 
-  /** Called with each snapshot before anything is read in it. */
+  /** Called with each snapshot before rows are read in it. */
   enter(snapshot: DatabaseSnapshot): void {
     if (this.#timeline.enter(snapshot)) this.#reset(snapshot);
   }
 
-  /** A promoted server may have lost the rows after its last transaction and received them again. */
+  /** Treats recent rows as not sent. A promoted server may have lost rows that were sent, and received other rows instead. */
   #reset({ transactions, replayedMicros = this.#from + this.#delayMicros }: DatabaseSnapshot): void {
     if (transactions === undefined) return;
     this.#transaction = firstTransactionBefore(transactions.next);
@@ -88,8 +89,8 @@ export class LateRows {
   }
 
   /**
-   * Called after the past up to the position was searched in `snapshot`, with the transactions found. Without them,
-   * there was nothing to search, because the position is before the past.
+   * Called after the past up to the position was searched in `snapshot`. `seen` contains the transactions whose rows were found;
+   * it is empty if the position is before the recent past, so that no search was necessary.
    */
   settle({ nowMicros, transactions }: DatabaseSnapshot, seen: Iterable<number> = []): void {
     if (transactions === undefined) return;

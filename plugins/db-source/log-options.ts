@@ -19,7 +19,7 @@ export const logOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'With `read.method=log`: the publication that the log is read with; default: the name of the slot. If it does not exist it is created, for the tables that are read, or with `log.ddl` for all tables.',
+      'With `read.method=log`: the publication that the log is read with; default: the name of the slot. If the publication does not exist, it is created for the tables that are read, or with `log.ddl` for all tables.',
     group: LOG,
     width: 'MEDIUM',
     displayName: 'Publication',

@@ -3,23 +3,23 @@ import type { Row } from './feed-reader.ts';
 import type { LateRows } from './late-rows.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
 
-/** Rows to collect before the end of the look back. Excess rows are returned earlier, so a crash may repeat them. */
+/** Maximum number of rows that are kept until the look back ends. Excess rows are returned earlier and may repeat after a crash. */
 const MAX_FOUND = 5_000;
-/** Number of transactions to record; rows of further ones may be sent twice. */
+/** Maximum number of recorded transactions. Rows of further transactions may be sent twice. */
 const MAX_SEEN = 100_000;
 
 /** The unsent rows found by a look back. */
 export interface FoundRows {
   /** Rows before the position. */
   readonly late: readonly Row[];
-  /** Rows with the same time as a position without a key. */
+  /** Rows with the time of the position, if the table has no key. */
   readonly ties: readonly Row[];
 }
 
 /**
- * Processes the rows of a query up to the position, and finds the unsent ones. They are returned together at the end,
- * so that a single offset covers all of them. The look back is done after the first row past the position, or at the
- * end of the query.
+ * Processes the rows of a query up to the position, and finds those that were not sent. They are returned together at the
+ * end of the look back, so that a single offset covers all of them. The look back ends with the first row after the
+ * position, or at the end of the query.
  */
 export class LookBack {
   readonly snapshot: DatabaseSnapshot;
@@ -29,12 +29,12 @@ export class LookBack {
   readonly #seen = new Set<number>();
   #lateRows: Row[] = [];
   #ties: Row[] = [];
-  /** Number of rows with the position's time that were sent before, and that were found. */
+  /** Number of rows with the time of the position that were already sent, and number of those that were not. */
   #tiesSent = 0;
   #tiesFound = 0;
   #isDone = false;
 
-  /** `rowsAt` counts the rows sent at the position's time; `signAt` is the column of sign and transaction. */
+  /** `rowsAt` is the number of sent rows with the position's time; `signAt` is the index of the column with sign and transaction. */
   constructor(snapshot: DatabaseSnapshot, late: LateRows, rowsAt: number, signAt: number) {
     this.snapshot = snapshot;
     this.#late = late;
@@ -46,17 +46,17 @@ export class LookBack {
     return this.#isDone;
   }
 
-  /** Transactions whose rows were found. */
+  /** The transactions whose rows were found. */
   get seen(): Iterable<number> {
     return this.#seen;
   }
 
-  /** Number of rows with the time of the position, all of which are sent when the look back is done. */
+  /** Number of rows with the time of the position. All of them are sent when the look back is done. */
   get rowsAt(): number {
     return this.#tiesSent + this.#tiesFound;
   }
 
-  /** Processes the rows of a fetch, and returns the index of the first one after the position. */
+  /** Processes the rows of a fetch, and returns the index of the first row after the position. */
   take(block: RowBlock): number {
     for (let index = 0; index < block.count; index++) {
       const sign = block.cell(index, this.#signAt) ?? '+';
@@ -75,7 +75,7 @@ export class LookBack {
     return block.count;
   }
 
-  /** Before the end, returns rows only if there are too many. At the end, records everything as sent. */
+  /** Before the end, returns the found rows only if there are too many to keep. At the end, records all rows as sent. */
   takeFound(isEnd: boolean): FoundRows | undefined {
     if (!isEnd && this.#lateRows.length + this.#ties.length < MAX_FOUND) return undefined;
     const found = { late: this.#lateRows, ties: this.#ties };

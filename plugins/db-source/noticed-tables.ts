@@ -9,7 +9,7 @@ import type { TableFeed } from './table-feed.ts';
 export class NoticedTables {
   readonly #feeds: FeedSet;
   readonly #notices: RowNotices;
-  /** OIDs of the tables since the last `take`. */
+  /** OIDs of the tables with notifications since the last `take`. */
   readonly #noticed = new Set<string>();
 
   /** Notifications wake the queue. `refresh` is called when notifications may have been missed. */
@@ -34,7 +34,7 @@ export class NoticedTables {
     return this.#notices.close();
   }
 
-  /** Creates missing triggers. */
+  /** Creates the missing triggers of all tables. */
   install(): Promise<void> {
     const tables = [...this.#feeds.all.values()].map(({ table, reader }) => {
       return { table, column: reader.notifiedColumn };

@@ -3,11 +3,12 @@ import type { Row } from './feed-reader.ts';
 import type { OpenCursor, Chunk } from './open-cursor.ts';
 import type { NotifiedRanges, TimeRange } from './notified-ranges.ts';
 
-/** How to read the relevant values of a table's rows. */
+/** Functions that return the relevant values of a row. */
 export interface RowFacts {
-  /** Microseconds since the epoch. */
+  /** Time of the row in microseconds since the epoch. */
   readonly at: (row: Row) => bigint;
   readonly keyText: (row: Row) => string;
+  /** Transaction that wrote the row, as stored in xmin. */
   readonly writer: (row: Row) => number;
 }
 
@@ -15,11 +16,11 @@ interface Run {
   readonly cursor: OpenCursor;
   readonly range: TimeRange;
   readonly found: Set<number>;
-  /** Rows before this time were read. */
+  /** All rows of the range before this time were read. */
   low: bigint;
 }
 
-/** Reads the time ranges before the position of a table into which rows were inserted, one at a time. */
+/** Reads, one at a time, the time ranges before a table's position into which rows were inserted. */
 export class NotifiedRangeReader {
   readonly ranges: NotifiedRanges;
   readonly #facts: RowFacts;
@@ -39,9 +40,9 @@ export class NotifiedRangeReader {
     return this.#run?.cursor.isClosed === false;
   }
 
-  /** Returns true if there is something to read between these two times; it is opened unless it is open already. */
+  /** Opens the next range between two times, unless a range is already open. Returns false if there is no range to read. */
   async open(low: bigint, high: bigint, start: (range: TimeRange) => Promise<OpenCursor>): Promise<boolean> {
-    // An idle cursor may have been closed.
+    // The cursor may have been closed because it was idle.
     if (this.#run?.cursor.isClosed === true) this.release();
     if (this.#run !== undefined) return true;
     const range = this.ranges.take(low, high);
@@ -55,13 +56,13 @@ export class NotifiedRangeReader {
     return true;
   }
 
-  /** Reads the next unsent rows; `check` returns the block of a chunk. */
+  /** Reads the next rows that were not sent. `check` verifies the columns of a chunk and returns its block. */
   async read(check: (chunk: Chunk | undefined) => RowBlock | undefined): Promise<Row[]> {
     const run = this.#run;
     if (run === undefined) return [];
     const { at, keyText, writer } = this.#facts;
     const block = check(await run.cursor.read());
-    // The range was released meanwhile, and will be read again.
+    // The range was released in the meantime and will be read again.
     if (this.#run !== run) return [];
     const rows: Row[] = [];
     for (let index = 0; block !== undefined && index < block.count; index++) {

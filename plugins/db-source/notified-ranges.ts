@@ -3,19 +3,22 @@ import type { DatabaseSnapshot } from './table-watch.ts';
 import { firstTransactionBefore, Timeline } from './timeline.ts';
 import { isWrittenFrom } from './transaction-set.ts';
 
-/** Further ranges are merged with the nearest one. */
-const MAX_STRETCHES = 16;
-/** If more transactions are seen, all are forgotten, and their notifications are ignored. */
+/** Maximum number of ranges. If there are more, the two nearest ranges are merged. */
+const MAX_RANGES = 16;
+/** Maximum number of tracked transactions. If there are more, all are forgotten, and their notifications are ignored. */
 const MAX_TRANSACTIONS = 100_000;
-/** Limit for remembered keys of rows with the same time. */
+/** Maximum number of recorded keys of rows with the same time. */
 const MAX_TIES = 10_000;
-/** Notifications of transactions that ended this long ago have arrived. */
-const HEARD_AFTER_MICROS = 10_000_000n;
+/** The notifications of a transaction are assumed to have arrived this long after its end. */
+const ARRIVED_AFTER_MICROS = 10_000_000n;
 const MICROS_PER_SECOND = 1_000_000n;
 const MAX_FAILURES = 3;
-/** Limit for notifications waiting for a snapshot; further ones are merged. */
-const MAX_HEARD = 64;
-/** Anyone can send notifications; one whose transaction has not started after this many snapshots is dropped. */
+/** Maximum number of notifications that wait for a snapshot. If there are more, the oldest two are merged. */
+const MAX_PENDING = 64;
+/**
+ * Any user can send notifications with an invalid transaction. A notification is dropped if its transaction has not started
+ * after this number of snapshots.
+ */
 const MAX_SNAPSHOTS = 3;
 
 /** An inclusive time range, in microseconds, into which transactions from `transaction` on have inserted rows. */
@@ -26,7 +29,7 @@ export interface TimeRange {
   readonly failures?: number;
 }
 
-/** The start of a query: rows with later times were sent, and rows with this time if their key is in `tied`. */
+/** The start of a query. It sent all rows with later times, and those rows with the time `at` whose key is in `tied`. */
 export interface ReadFrom {
   readonly at: bigint;
   readonly tied: Set<string> | undefined;
@@ -38,20 +41,21 @@ interface Sent {
 }
 
 /**
- * Rows that, according to notifications, were inserted long before the position of a table, and which rows of their
- * transactions were already sent: a transaction may also have inserted rows that were read past the position. This is
- * known for transactions from `knownFrom` on, which advances once notifications of earlier ones must have arrived. The
- * rows of a transaction become visible at once, so each range is read once for each of them.
+ * Tracks the time ranges before the position of a table into which rows were inserted, according to notifications. Such a
+ * transaction may also have inserted rows after the position that were read as usual. Therefore, this class also records which
+ * rows of a transaction were already sent, for all transactions from `knownFrom` on. `knownFrom` advances when the
+ * notifications of earlier transactions must have arrived. The rows of a transaction become visible at once, so each range is
+ * read only once for a transaction.
  */
 export class NotifiedRanges {
   readonly #timeline: Timeline;
   #knownFrom: bigint;
-  #isForgetful = false;
+  #hasOverflowed = false;
   #ranges: TimeRange[] = [];
   #pending: { readonly range: TimeRange; readonly snapshots: number }[] = [];
   #advancedAt = 0n;
   #sent = new Map<number, Sent>();
-  /** The oldest running transactions in snapshots of the last seconds. */
+  /** The oldest running transaction in each snapshot of the last seconds. */
   #oldest: { readonly at: bigint; readonly oldest: bigint }[] = [];
 
   constructor({ transactions, timeline }: SnapshotOfTransactions) {
@@ -59,7 +63,7 @@ export class NotifiedRanges {
     this.#timeline = new Timeline(timeline);
   }
 
-  /** For transactions from this one on, it is known which rows were sent. */
+  /** First transaction for which it is known which of its rows were sent. */
   get knownFrom(): bigint {
     return this.#knownFrom;
   }
@@ -73,7 +77,7 @@ export class NotifiedRanges {
     return this.#pending.length > 0;
   }
 
-  /** May be called repeatedly with the same snapshot. */
+  /** Applies a snapshot. May be called repeatedly with the same snapshot. */
   advance(snapshot: DatabaseSnapshot): void {
     const { nowMicros, transactions } = snapshot;
     if (transactions === undefined) return;
@@ -91,8 +95,8 @@ export class NotifiedRanges {
       if (range.transaction < transactions.next) this.#add(range);
       else if (snapshots + 1 < MAX_SNAPSHOTS) this.#pending.push({ range, snapshots: snapshots + 1 });
     }
-    if (this.#isForgetful) {
-      this.#isForgetful = false;
+    if (this.#hasOverflowed) {
+      this.#hasOverflowed = false;
       this.#oldest = [];
       this.#forgetBefore(transactions.next);
     }
@@ -100,17 +104,17 @@ export class NotifiedRanges {
     if (last !== undefined && nowMicros - last.at < MICROS_PER_SECOND) return;
     this.#oldest.push({ at: nowMicros, oldest: transactions.oldest });
     let ended: bigint | undefined;
-    while (this.#oldest[0] !== undefined && nowMicros - this.#oldest[0].at >= HEARD_AFTER_MICROS) {
+    while (this.#oldest[0] !== undefined && nowMicros - this.#oldest[0].at >= ARRIVED_AFTER_MICROS) {
       ended = this.#oldest.shift()?.oldest;
     }
     if (ended !== undefined && ended > this.#knownFrom) this.#forgetBefore(ended);
   }
 
-  /** Adds a notification. It has no effect if nothing is known about its transaction at the next snapshot. */
+  /** Adds a notification. It is ignored if its transaction is before `knownFrom` at the next snapshot. */
   notify(range: TimeRange): void {
-    if (this.#isForgetful) return;
+    if (this.#hasOverflowed) return;
     this.#pending.push({ range, snapshots: 0 });
-    if (this.#pending.length <= MAX_HEARD) return;
+    if (this.#pending.length <= MAX_PENDING) return;
     const [first, second] = this.#pending.splice(0, 2);
     if (first !== undefined && second !== undefined) {
       this.#pending.push({ range: merged(first.range, second.range), snapshots: 0 });
@@ -118,7 +122,7 @@ export class NotifiedRanges {
   }
 
   #add(range: TimeRange): void {
-    if (this.#isForgetful || range.transaction < this.#knownFrom || range.low > range.high) return;
+    if (this.#hasOverflowed || range.transaction < this.#knownFrom || range.low > range.high) return;
     const sorted = [...this.#ranges, range].sort((a, b) => (a.low < b.low ? -1 : 1));
     for (let index = 1; index < sorted.length;) {
       const [before, after] = [sorted[index - 1], sorted[index]];
@@ -126,11 +130,11 @@ export class NotifiedRanges {
         sorted.splice(index - 1, 2, merged(before, after));
       } else index++;
     }
-    if (sorted.length > MAX_STRETCHES) mergeNearest(sorted);
+    if (sorted.length > MAX_RANGES) mergeNearest(sorted);
     this.#ranges = sorted;
   }
 
-  /** The next range to read between two times, if any; ranges outside are not read. */
+  /** Removes and returns the next range between two times; `undefined` if there is none. Ranges outside are dropped. */
   take(low: bigint, high: bigint): TimeRange | undefined {
     for (let range = this.#ranges.shift(); range !== undefined; range = this.#ranges.shift()) {
       const cut = {
@@ -143,13 +147,13 @@ export class NotifiedRanges {
     return undefined;
   }
 
-  /** Requeues the part of a range from `low` on that could not be read, for a limited number of attempts. */
+  /** Adds the unread part of a range, from `low` on, again. A range is dropped after a limited number of attempts. */
   requeue(range: TimeRange, low: bigint): void {
     const failures = (range.failures ?? 0) + 1;
     if (failures < MAX_FAILURES) this.#add({ ...range, low, failures });
   }
 
-  /** Returns true if a row of this transaction (as stored in xmin) was sent. */
+  /** Returns true if the row of a transaction (as stored in xmin) with this time and key was sent. */
   wasSent(transaction: number, at: bigint, key: () => string): boolean {
     const sent = this.#sent.get(transaction);
     if (sent === undefined) return false;
@@ -158,7 +162,7 @@ export class NotifiedRanges {
     return ranges.some(({ low, high }) => low <= at && at <= high);
   }
 
-  /** Records that a row of the transaction was sent by a query that read all rows from there on. */
+  /** Records that a row of the transaction was sent by a query that read all rows from `from` on. */
   recordReadFrom(transaction: number, from: ReadFrom): void {
     const sent = this.#of(transaction);
     if (sent !== undefined) sent.from ??= from;
@@ -173,9 +177,9 @@ export class NotifiedRanges {
   #of(transaction: number): Sent | undefined {
     const known = this.#sent.get(transaction);
     if (known !== undefined) return known;
-    if (this.#isForgetful || !isWrittenFrom(transaction, this.#knownFrom)) return undefined;
+    if (this.#hasOverflowed || !isWrittenFrom(transaction, this.#knownFrom)) return undefined;
     if (this.#sent.size >= MAX_TRANSACTIONS) {
-      this.#isForgetful = true;
+      this.#hasOverflowed = true;
       this.#ranges = [];
       this.#pending = [];
       this.#sent.clear();
@@ -193,7 +197,7 @@ export class NotifiedRanges {
   }
 }
 
-/** Records the key of a sent row that has the start time of the query. */
+/** Records the key of a sent row whose time is the start of the query. */
 export function addTie({ tied }: ReadFrom, key: string): void {
   if (tied !== undefined && tied.size < MAX_TIES) tied.add(key);
 }

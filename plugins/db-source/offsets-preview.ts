@@ -16,11 +16,11 @@ import { TableQuery } from './table-query.ts';
 import { read, TableWatch } from './table-watch.ts';
 import { tableLabel } from './tables.ts';
 
-/** Time limit of all counts together. */
-const COUNTS_MS = 20_000;
+/** Total time limit of all counts. */
+const COUNTS_TIMEOUT_MS = 20_000;
 const MICROS_PER_MILLISECOND = 1000n;
 
-/** Counts the rows between the stored offsets and others; null if a count takes too long. */
+/** Counts the rows between the stored offsets and the requested ones. A count is null if it takes too long. */
 export async function previewOffsets(
   config: ConnectorConfig,
   target: SourceTarget,
@@ -32,7 +32,7 @@ export async function previewOffsets(
     throw new ConnectError('Offsets of a query, or of mode=bulk, cannot be previewed');
   }
   const executor = openExecutor(settings.connection, { logger: silentLogger, poolSize: 1 });
-  const deadline = Date.now() + COUNTS_MS;
+  const deadline = Date.now() + COUNTS_TIMEOUT_MS;
   try {
     const watch = new TableWatch(executor);
     const tables = (await watch.tables()).filter((table) => settings.isIncluded(tableLabel(table)));
@@ -82,7 +82,7 @@ async function counted(executor: Executor, sql: string, timeoutMs: number): Prom
     const { rows } = await read(executor, sql, AbortSignal.timeout(timeoutMs), timeoutMs);
     return Number(rows[0]?.[0] ?? 0);
   } catch {
-    // Timed out, or the table may not be read.
+    // The count timed out, or the user may not read the table.
     return null;
   }
 }

@@ -3,10 +3,10 @@ import type { Executor, RowBlock } from '../database/index.ts';
 /** Idle cursors are closed, because their snapshot keeps the server from removing dead rows. */
 const IDLE_CLOSE_MS = 30_000;
 
-/** Growth factor while chunks are full. */
+/** Factor by which the next chunk is larger after a full chunk. */
 const GROWTH = 4;
-/** Chunks do not grow beyond this size, and shrink above four times this size. */
-const PIECE_BYTES = 262_144;
+/** Chunks grow up to this size in bytes, and shrink if they exceed four times this size. */
+const CHUNK_BYTES = 262_144;
 
 export interface ChunkSize {
   readonly firstRows: number;
@@ -18,13 +18,13 @@ export interface ChunkSize {
 /** The rows of a fetch. */
 export interface Chunk {
   readonly block: RowBlock;
-  /** True if it has all requested rows, so that there may be more. */
+  /** True if the chunk has as many rows as were requested, so that there may be more rows. */
   readonly isFull: boolean;
 }
 
 /**
- * A query whose rows are fetched in chunks, at any time, on a dedicated connection. It is closed after a chunk that is
- * not full, after a failure, by `close`, and after 30 s without a call.
+ * A query on a dedicated connection whose rows are fetched in chunks. The cursor is closed by `close`, after a chunk that is
+ * not full, after a failure, and after 30 s without a call.
  */
 export class OpenCursor {
   readonly #next: (rows: number) => Promise<RowBlock | undefined>;
@@ -99,8 +99,8 @@ export class OpenCursor {
 
   #adapt({ bytes, count }: RowBlock): void {
     if (!this.#size.grows || count === 0) return;
-    const fitting = Math.floor((count * PIECE_BYTES) / bytes.length);
-    if (bytes.length < PIECE_BYTES) this.#rows = Math.min(this.#size.maxRows, this.#rows * GROWTH, fitting);
-    else if (bytes.length > GROWTH * PIECE_BYTES) this.#rows = Math.max(1, fitting);
+    const fitting = Math.floor((count * CHUNK_BYTES) / bytes.length);
+    if (bytes.length < CHUNK_BYTES) this.#rows = Math.min(this.#size.maxRows, this.#rows * GROWTH, fitting);
+    else if (bytes.length > GROWTH * CHUNK_BYTES) this.#rows = Math.max(1, fitting);
   }
 }

@@ -50,7 +50,7 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Format of the records. `cdc_db` (every change, as the sink executes it) and `struct` (change events of Debezium, with any converter) need `read.method=log`.',
+      'Format of the records. `cdc_db` (every change, for a sink with the same format) and `struct` (change events of Debezium) need `read.method=log`.',
     validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db', 'struct'),
     group: OUTPUT,
     width: 'SHORT',
@@ -61,7 +61,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of times in records; finer digits are truncated. `json_db`: `ms` (default), `us`, `ns`. `json_tsd` and `line_tsd`: `ms` (default), `s`. `line_lp`: `ns` (default), `us`, `ms`. `cdc_db`: `ms`, `us`, `ns`; without this option times are texts, with all digits.',
+      'Unit of times in records; more precise digits are cut off. `json_db`: `ms` (default), `us`, `ns`. `json_tsd` and `line_tsd`: `ms` (default), `s`. `line_lp`: `ns` (default), `us`, `ms`. `cdc_db`: `ms`, `us`, `ns`; without this option times are texts, with all digits.',
     validator: oneOfOrNone('s', 'ms', 'us', 'ns'),
     group: OUTPUT,
     width: 'SHORT',
@@ -112,7 +112,7 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'MEDIUM',
-    documentation: 'A SELECT whose result is read like a table, in place of tables. It must not end in a semicolon.',
+    documentation: 'A SELECT whose result is read like a table, instead of tables. It must not end in a semicolon.',
     validator: nonEmptyString,
     group: TABLES,
     width: 'LONG',
@@ -174,7 +174,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'How far back the source looks for late rows: set it to the longest time that a writing transaction may take. Default 10000. With 0 the source never looks back. A row whose time is further back when it is inserted is not read without `notify=true`; the count `passedOver` of a table estimates the number of such rows. If rows do not show which transaction wrote them (`query`, foreign tables), they are read once they are this old (default there 0).',
+      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default 10000. With 0 the source never looks for late rows. A row that is committed more than this after its time is missed, unless `notify=true` is set; the count `passedOver` of a table estimates the number of such rows. Rows of `query` and of foreign tables do not show which transaction wrote them, and are read when they are this old (default 0 for these).',
     validator: atLeastOrNone(0),
     group: READS,
     width: 'SHORT',
@@ -184,7 +184,8 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: 'emit',
     importance: 'MEDIUM',
-    documentation: 'What happens to rows that are found by looking back. `emit` sends them, `count` only counts them.',
+    documentation:
+      'What happens to late rows, which are committed after rows with later times were sent. `emit` sends them, `count` only counts them.',
     validator: oneOf('emit', 'count'),
     group: READS,
     width: 'SHORT',
@@ -206,7 +207,7 @@ export const sourceOptions = declareOptions({
     default: 100,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows per fetch and per poll; with `fetch.max.rows.auto` both grow beyond it. A fetch never has more than 10,000 rows. Reading continues with the same cursor without a pause.',
+      'Maximum number of rows per fetch and per poll, or its first value if `fetch.max.rows.auto` is set. A fetch never has more than 10,000 rows. Reading continues with the same cursor without a pause.',
     validator: atLeast(1),
     group: READS,
     width: 'SHORT',
@@ -227,7 +228,7 @@ export const sourceOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Length of time that one query covers at first; 0 means up to the present. Queries follow each other without a pause until the present is reached. Periods without rows are skipped, and the length doubles while a query takes less than half a second.',
+      'Length of the first period whose rows a query reads, in milliseconds; 0 means up to the present. Queries follow each other without a pause until the present is reached. Periods without rows are skipped, and the period doubles while a query takes less than half a second.',
     validator: atLeast(0),
     group: READS,
     width: 'SHORT',
@@ -238,7 +239,7 @@ export const sourceOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. The triggers `sluice_notify` and `sluice_notify_update` are created on each table. In mode `timestamp`, rows that are inserted further back than `timestamp.delay.ms` while the source runs are read too.',
+      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. The triggers `sluice_notify` and `sluice_notify_update` are created on each table. In mode `timestamp`, rows are read too if their time is older than `timestamp.delay.ms` when they are inserted, as long as the source runs.',
     group: READS,
     width: 'SHORT',
     displayName: 'Notify',

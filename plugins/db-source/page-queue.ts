@@ -5,21 +5,22 @@ export type Outcome<F> =
   | { readonly feed: F; readonly page: Page; readonly error?: undefined }
   | { readonly feed: F; readonly page?: undefined; readonly error: unknown };
 
-/** Limit for pages being read or waiting to be taken, which bounds memory. */
+/** Maximum number of pages that are being read or wait to be taken, which limits the memory. */
 const MAX_PAGES = 3;
 
 /**
- * Reads feeds in turn, one page each and a few concurrently, ahead of the consumer. The pages of a feed are taken in
- * the order in which they were read. A feed is idle -> (`add`) waiting -> being read -> waiting while it has more, else
- * idle.
+ * Reads feeds in turn, one page of each, ahead of the consumer. A few feeds are read concurrently. The pages of a feed are
+ * taken in the order in which they were read.
+ *
+ * The state of a feed: idle -> (`add`) waiting -> being read -> waiting if it has more rows, otherwise idle.
  */
 export class PageQueue<F> {
   readonly #readPage: (feed: F) => Promise<Page>;
   readonly #mayRead: (feed: F) => boolean;
   readonly #waiting = new Set<F>();
-  /** Start of each read, on the clock of `performance.now()`. */
+  /** Start time of each running read, by `performance.now()`. */
   readonly #reading = new Map<F, number>();
-  /** Feeds being read that must be read again, regardless of the result. */
+  /** Feeds that are being read and must be read again, regardless of the result. */
   readonly #repeat = new Set<F>();
   #outcomes: Outcome<F>[] = [];
   #ended = false;
@@ -80,7 +81,7 @@ export class PageQueue<F> {
     }
   }
 
-  /** Resolves with the next outcome, with `wake`, or after `timeoutMs`. */
+  /** Resolves when an outcome is available, when `wake` is called, or after `timeoutMs`. */
   async nextOutcome(timeoutMs: number): Promise<void> {
     if (this.#outcomes.length > 0) return;
     await new Promise<void>((resolve) => {

@@ -4,10 +4,10 @@ import type { TableFeed } from './table-feed.ts';
 import { TableReader } from './table-reader.ts';
 import { ask } from './table-watch.ts';
 
-/** The statistics may themselves be up to a second old. */
-const EVERY_MS = 3_000;
+/** Minimum interval between two queries of the statistics, which may be up to a second old. */
+const QUERY_INTERVAL_MS = 3_000;
 
-/** Parameter: OIDs of tables; partitions are counted with their table. */
+/** The parameter contains OIDs of tables. The rows of partitions are counted with their table. */
 const INSERTED = ownStatement(
   'source: inserted rows',
   `SELECT o::text, coalesce(
@@ -17,7 +17,8 @@ const INSERTED = ownStatement(
 );
 
 /**
- * An idle session reports its inserts up to 10 s later. Until then, rows that were read may not be counted as inserted.
+ * Time until the statistics include all inserts. An idle session reports its inserts up to 10 s later, so until then, rows may
+ * have been read that are not counted as inserted yet.
  */
 const SETTLED_AFTER_MS = 12_000;
 
@@ -25,7 +26,7 @@ const SETTLED_AFTER_MS = 12_000;
 interface Baseline {
   readonly oid: string;
   readonly inserted: number;
-  /** Rows inserted before, minus those that were read: the maximum until the statistics have settled. */
+  /** Number of inserted rows minus number of rows that were read. Until the statistics have settled, the maximum is used. */
   readonly unread: number;
   readonly passedOver: number;
   readonly settledAt: number;
@@ -38,17 +39,17 @@ interface PassedOverOptions {
 }
 
 /**
- * Estimates how many rows were inserted before the look-back interval, and thus never read: rows that the database's
- * statistics count as inserted (`n_tup_ins`, including rolled-back transactions), minus the rows that were read. Both
- * are counted from the time when the table had been read to its end and the statistics had settled. The first such
- * rows of a table cause a warning.
+ * Estimates how many rows are never read because their times at the insert were before the look-back interval. The estimate is
+ * the number of rows that were inserted according to the database's statistics (`n_tup_ins`, which includes rolled-back
+ * transactions) minus the number of rows that were read. Both are counted from the time when the table had been read to its end
+ * and the statistics had settled. A warning is logged for the first such rows of a table.
  */
 export class PassedOver {
   readonly #executor: Executor;
   readonly #options: PassedOverOptions;
   readonly #baselines = new Map<string, Baseline>();
   readonly #now: () => number;
-  /** Tables that are being read up to the current time, with the rows inserted before. */
+  /** Tables that are being read up to the current time, and the counts of inserted rows from before the reads. */
   #reading = { feeds: new Set<TableFeed>(), inserted: new Map() as ReadonlyMap<string, number> };
   #nextAt = 0;
 
@@ -58,10 +59,10 @@ export class PassedOver {
     this.#now = now;
   }
 
-  /** Returns inserted rows by OID, or `undefined` if it is too soon. Call it before checking for new rows. */
+  /** Resolves with the inserted rows by OID; `undefined` if it is too soon. Must be called before the check for new rows. */
   async inserted(feeds: readonly TableFeed[], signal: AbortSignal): Promise<ReadonlyMap<string, number> | undefined> {
     if (this.#now() < this.#nextAt) return undefined;
-    this.#nextAt = this.#now() + EVERY_MS;
+    this.#nextAt = this.#now() + QUERY_INTERVAL_MS;
     const oids = feeds.flatMap(({ table, reader }) => (reader instanceof TableReader ? (table.oid ?? []) : []));
     if (oids.length === 0) return undefined;
     const { rows } = await ask(this.#executor, INSERTED, signal, [`{${oids.join(',')}}`]);
@@ -81,7 +82,7 @@ export class PassedOver {
   }
 
   #update(feed: TableFeed, inserted: ReadonlyMap<string, number>): void {
-    // Notified rows are yet to be read.
+    // Rows that were reported by notifications have not been read yet, so they must not be counted.
     if (feed.reader.hasUnreadRanges === true) return;
     const isFirst = feed.counts.passedOver === 0;
     const more = this.estimate(feed, inserted);

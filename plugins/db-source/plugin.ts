@@ -50,7 +50,7 @@ async function eventTriggerProblems(config: ConnectorConfig): Promise<OptionResu
   }
 }
 
-/** Rejects offsets that a task could not start from. */
+/** Rejects with a ConnectError for an offset from which a task could not start. */
 async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {
   if (readsLog(config)) {
     checkOffsets(dbLogSettings(config).prefix, offsets);
@@ -59,8 +59,8 @@ async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOff
   const { mode, query } = sourceSettings(config);
   const name = query === undefined ? 'table' : 'query';
   for (const { partition, offset } of offsets) {
-    const isOurs = partition !== null && Object.keys(partition).length === 1 && typeof partition[name] === 'string';
-    if (!isOurs) throw new ConnectError(`A partition of this connector must be of the form {"${name}":"…"}`);
+    const isValid = partition !== null && Object.keys(partition).length === 1 && typeof partition[name] === 'string';
+    if (!isValid) throw new ConnectError(`A partition of this connector must be of the form {"${name}":"…"}`);
     if (offset === null || mode === 'bulk') continue;
     try {
       fromOffset(offset, mode === 'incrementing' ? 'number' : 'time', undefined);
@@ -71,7 +71,7 @@ async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOff
   return Promise.resolve(true);
 }
 
-/** Two connections for tables, and the one that reads the log. */
+/** Two connections for tables, and one that reads the write-ahead log. */
 const LOG_CONNECTIONS = 3;
 
 async function diagnose(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
@@ -90,7 +90,7 @@ export const dbSource: SourceConnectorPlugin = {
   options: sourceOptions,
   createConnector: (config) => (readsLog(config) ? new LogSourceConnector() : new DbSourceConnector()),
   createTask: (config) => (readsLog(config) ? new LogSourceTask(DB_LOG) : new DbSourceTask()),
-  // A pass over a whole table has no offset that records what was sent.
+  // In bulk mode, offsets do not record which rows of a pass were sent.
   exactlyOnceSupport: (config) =>
     !readsLog(config) && sourceSettings(config).mode === 'bulk' ? 'unsupported' : 'supported',
   validate,

@@ -7,27 +7,27 @@ import { TransactionSet } from './transaction-set.ts';
  * times, the number for incrementing columns. Key values are in text format.
  */
 export type TablePosition =
-  /** Nothing was read yet: rows from this value on, or all. */
+  /** No row was read yet. Reading starts with rows from this value on, or with all rows if it is undefined. */
   | { readonly kind: 'from'; readonly at: bigint | undefined }
-  /** With a unique key: the last row. */
+  /** Position in a table with a unique key: the value and key of the last row that was read. */
   | { readonly kind: 'after'; readonly at: bigint; readonly key: readonly string[] }
-  /** Without a unique key: the number of rows with exactly this value that were read. */
+  /** Position in a table without a unique key: the last value, and the number of rows with this value that were read. */
   | { readonly kind: 'counted'; readonly at: bigint; readonly rowsAt: number };
 
-/** A position, with everything that a restarted task needs. */
+/** A position with the state that a restarted task needs. */
 export interface StoredPosition {
   readonly position: TablePosition;
-  /** All rows up to the position were sent that transactions below this one had written. */
+  /** All rows up to the position that were written by transactions below this one were sent. */
   readonly transaction: bigint | undefined;
-  /** Text of the TransactionSet of later transactions whose rows up to the position were sent. */
+  /** Returns the text of the TransactionSet of later transactions whose rows up to the position were sent. */
   readonly sent?: (() => string) | undefined;
-  /** Both apply only to rows after this time, in microseconds. */
+  /** `transaction` and `sent` apply only to rows after this time, in microseconds since the epoch. */
   readonly from?: bigint | undefined;
-  /** For numbers: all rows up to this one were read long ago. */
+  /** For incrementing columns: all rows up to this number were read long ago. */
   readonly since?: bigint | undefined;
   /** The timeline of the server, to which transaction ids and numbers refer. */
   readonly timeline?: number | undefined;
-  /** The table of this position. */
+  /** OID of the table. */
   readonly oid: string | undefined;
 }
 
@@ -56,9 +56,9 @@ export function toOffset(stored: StoredPosition, kind: OrderKind): SourceCoordin
 }
 
 /**
- * Parses an offset, including one written by a user (just `{"timestamp_us":…}` or
- * `{"timestamp":"2026-01-31 08:00:00"}`). If the width of the key differs from the table's, the position is its time.
- * Throws an error with the expected format for anything else.
+ * Parses an offset. A user may write it as `{"timestamp_us":…}` or `{"timestamp":"2026-01-31 08:00:00"}`. If the number of key
+ * columns (`keyWidth`) has changed, the key is ignored, and reading resumes at the value. Throws an error that contains the
+ * expected format if the offset is invalid.
  */
 export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth: number | undefined): StoredPosition {
   const { timestamp, key, rows, xid, sent, since_us: from, since, timeline, oid } = offset;
@@ -83,13 +83,13 @@ export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth:
   }
   const at = BigInt(given);
   if (isInteger(rows)) return { ...stored, position: { kind: 'counted', at, rowsAt: Number(rows) } };
-  // In the JDBC source, a number alone refers to the last row read.
+  // In offsets of the JDBC source, a number without a key is that of the last row that was read.
   const values = typeof key === 'string' ? keyValues(key) : kind === 'number' ? [] : undefined;
   const fits = values !== undefined && values.length === keyWidth;
   return { ...stored, position: fits ? { kind: 'after', at, key: values } : { kind: 'from', at } };
 }
 
-/** If a key was added or removed, reading resumes at the time, so rows with that time are sent twice. */
+/** If a key was added or removed, reading resumes at the time of the position, so rows with that time are sent twice. */
 export function adaptToKey(position: TablePosition, keyWidth: number | undefined): TablePosition {
   if (position.kind === 'from') return position;
   const fits = position.kind === 'after' ? position.key.length === keyWidth : keyWidth === undefined;

@@ -12,12 +12,12 @@ const typeNames = ownStatementOn(
     JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace ORDER BY place`,
 );
 
-/** Describes the result of a query as a table without a key. Queries only the columns, not rows. */
+/** Describes the result of a query as a table without a key. Only the columns are fetched, without rows. */
 export async function describeQuery(
   executor: Executor,
   { sql, name }: { readonly sql: string; readonly name: string },
 ): Promise<SourceTable> {
-  // On a separate line, so that a comment at the end of the query does not include the parenthesis.
+  // The parenthesis is on a separate line, so that a comment at the end of the query does not include it.
   const source = `(${sql}\n) t`;
   const { fields } = await read(executor, `SELECT t.* FROM ${source} LIMIT 0`);
   const list = fields.map(

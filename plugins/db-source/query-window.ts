@@ -1,6 +1,6 @@
-/** The window doubles after a query of less than this, and is halved after one that took ten times as long. */
+/** The window is doubled after a query that took less than this, and halved after one that took more than ten times as long. */
 const QUICK_QUERY_MS = 500;
-/** Windows do not grow beyond about 30,000 years. */
+/** Maximum size of a window, about 30,000 years. */
 const MAX_WINDOW_MS = 1e15;
 
 /** The time range that each query of a table covers. */
@@ -8,7 +8,7 @@ export class QueryWindow {
   readonly #minMs: number;
   #ms: number | undefined;
 
-  /** `undefined` means that queries extend up to the current time. */
+  /** `ms` is the initial size; `undefined` means that queries extend up to the current time. */
   constructor(ms: number | undefined) {
     this.#minMs = ms ?? 0;
     this.#ms = ms;

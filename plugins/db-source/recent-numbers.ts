@@ -5,13 +5,13 @@ import { Timeline } from './timeline.ts';
 const MICROS_PER_SECOND = 1_000_000n;
 
 /**
- * Records up to which number a table had been read some time ago. A promoted standby may have lost the latest rows, and
- * its sequence then assigns their numbers again, so the table is read again from there.
+ * Records up to which number a table had been read some time ago. A promoted standby may have lost the latest rows. Its
+ * sequence then assigns their numbers again, so the table must be read again from the recorded number on.
  */
 export class RecentNumbers {
   readonly #delayMicros: bigint;
   readonly #timeline: Timeline;
-  /** In order of time, about a second apart; the first one is at least as old as the delay. */
+  /** Entries in order of time, about a second apart. The first entry is at least as old as the delay. */
   #read: { readonly nowMicros: bigint; readonly at: bigint | undefined }[];
 
   constructor(delayMs: number, { nowMicros }: DatabaseSnapshot, { position, since, timeline }: StoredPosition) {
@@ -20,7 +20,7 @@ export class RecentNumbers {
     this.#read = [{ nowMicros: nowMicros - this.#delayMicros, at: timeline === undefined ? position.at : since }];
   }
 
-  /** All numbers up to this one were read before the delay; `undefined` if none were. */
+  /** All numbers up to this one were read at least the delay ago; `undefined` if none were. */
   get since(): bigint | undefined {
     return this.#read[0]?.at;
   }
@@ -34,7 +34,7 @@ export class RecentNumbers {
     return this.#timeline.enter(snapshot);
   }
 
-  /** Records that a query in a snapshot at this time read exactly the numbers up to `at`. */
+  /** Records that the table was read exactly up to the number `at` in a snapshot of this time. */
   record(nowMicros: bigint, at: bigint | undefined): void {
     const last = this.#read.at(-1);
     if (last?.nowMicros === nowMicros) this.#read[this.#read.length - 1] = { nowMicros, at };

@@ -18,7 +18,7 @@ import { tableLabel } from './tables.ts';
 const STRING = new Schema('string');
 const NO_HEADERS: SourceRecord['headers'] = [];
 
-/** From this length in characters, a record may exceed the broker's limit, which is 1 MB by default. */
+/** Records from this length in characters on may exceed the broker's limit, which is 1 MB by default. */
 const LARGE = 100_000;
 
 /** Maximum length of a multi-row record in characters, so that it fits into a request of 1 MB, Kafka's default. */
@@ -44,31 +44,31 @@ interface OpenRecord {
 export interface RecordTarget {
   readonly topic: string;
   readonly partition: SourceCoordinates;
-  /** Called for a row that the format cannot represent, which is then skipped; by default, such a row is an error. */
+  /** Called for a row that the format cannot represent; the row is then skipped. Without this function, such a row is an error. */
   readonly onUnsupportedRow: ((error: DataError) => void) | undefined;
   /** Same as `onUnsupportedRow`, for a column. */
   readonly onUnsupportedColumn?: ((error: DataError) => void) | undefined;
 }
 
 /**
- * Converts rows of a table to records. Only the last record of a page has the offset after the page, and all others the
- * offset before it: pages are sent as a whole, and unacknowledged ones are read again.
+ * Converts rows of a table to records. The last record of a page has the offset after the page; all other records have the
+ * offset before it. If a page is not acknowledged completely, it is therefore read and sent again as a whole.
  */
 export class RecordWriter {
   readonly #table: WrittenTable;
   readonly #target: RecordTarget;
   readonly #encoder: RowEncoder;
-  /** Characters of a record in addition to its rows. */
+  /** Number of characters of a record in addition to its rows. */
   readonly #frameLength: number;
   readonly #rowsPerRecord: number;
   readonly #splitsLines: boolean;
   readonly #valueSchema: Schema;
   readonly #keyIndexes: readonly number[];
   readonly #largeRecords = new WeakMap<SourceRecord, Row>();
-  /** Average size of the records packed last. */
+  /** Average size in bytes of the records of the last packed page. */
   #bytesPerRecord = 0;
 
-  /** Throws DataError if the format cannot represent the table, or if it lacks a key column. */
+  /** Throws a DataError if the format cannot represent the table, or if the table lacks a key column. */
   constructor(table: WrittenTable, settings: WriterSettings, target: RecordTarget) {
     this.#table = table;
     this.#target = target;
@@ -87,14 +87,14 @@ export class RecordWriter {
     });
   }
 
-  /** The records of one row. */
+  /** Returns the records of one row. */
   recordsOf(row: Row, offset: SourceCoordinates): readonly SourceRecord[] {
     const records: SourceRecord[] = [];
     this.#add(records, row, offset);
     return records;
   }
 
-  /** Large pages are processed over several iterations of the event loop. */
+  /** Converts a page. A large page is processed over several iterations of the event loop. */
   async records(page: Page): Promise<RecordPart[]> {
     const { rows, range, offsetBefore, offsetAfter } = page;
     const records: RecordPart[] = [];
@@ -190,7 +190,7 @@ export class RecordWriter {
     };
   }
 
-  /** Describes the row of a large record; others are not remembered. */
+  /** Describes the row of a large record. Rows of other records are not kept, so the result is `undefined`. */
   describe(record: SourceRecord): string | undefined {
     const row = this.#largeRecords.get(record);
     return row === undefined ? undefined : this.#rowText(row);

@@ -2,8 +2,8 @@ import type { DatabaseSnapshot } from './table-watch.ts';
 import { Timeline } from './timeline.ts';
 
 /**
- * Determines from which transactions rows are read if order must be preserved: those before the oldest running one and,
- * at the latest after the delay, all that had started.
+ * Determines which transactions' rows may be read if the order of rows must be preserved. A transaction is released when it is
+ * below the oldest running one, or at the latest after the delay since it had started.
  */
 export class ReleasedTransactions {
   readonly #timeline = new Timeline();

@@ -21,21 +21,21 @@ const LISTEN_AGAIN_MS = 1_000;
 
 /** Name of the transition table in the trigger function. */
 const INSERTED = 'sluice_inserted';
-/** OID of the table; for inserted rows, also the lowest and highest time, the transaction, and the column. */
+/** Payload: the OID of the table; for inserted rows, also the lowest and highest time, the transaction, and the column. */
 const PAYLOAD = /^(\d{1,10})(?: (-?\d{1,19}) (-?\d{1,19}) (\d{1,19}) (.{1,255}))?$/s;
 
-/** The trigger's arguments are the columns whose times it reports, if it has a transition table. */
+/** Arguments of a trigger, which are the columns whose times it reports, and whether it has a transition table. */
 const FIND_TRIGGER = ownStatement(
   'notices: look for the trigger',
   `SELECT encode(tgargs, 'hex'), (tgnewtable IS NOT NULL)::text FROM pg_catalog.pg_trigger
   WHERE tgrelid = $1::oid AND tgname = '${NAME}'`,
 );
-/** Concurrently replacing the same function in two tasks would fail. */
+/** Prevents two tasks from replacing the same function concurrently, which would fail. */
 const LOCK = ownStatement('notices: lock', `SELECT pg_advisory_xact_lock(hashtextextended('sluice ${NAME}', 0))`);
 /**
- * Runs in the transaction that writes the rows, and must not cause it to fail. Notifications contain times that are
- * more than a second old, in whole seconds or minutes, so that a transaction with many statements sends few distinct
- * notifications.
+ * The trigger function runs in the transaction that writes the rows and must not cause it to fail. Times are only included in
+ * notifications if they are more than a second old. They are rounded to seconds or minutes, so that a transaction with many
+ * statements sends few distinct notifications.
  */
 const createFunction = ownStatementOn(
   'notices: create the function',
@@ -81,7 +81,7 @@ const createUpdateTrigger = ownStatementOn(
     `CREATE OR REPLACE TRIGGER ${NAME}_update AFTER UPDATE ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`,
 );
 
-/** A table to create triggers on. */
+/** A table on which triggers are created. */
 export interface NoticedTable {
   readonly table: SourceTable;
   /** The column whose times are included in notifications of inserted rows, if any. */
@@ -95,7 +95,7 @@ export interface RowNotice {
   readonly inserted: { readonly column: string; readonly range: TimeRange } | undefined;
 }
 
-/** Parses a notification. Other users may send notifications as well; unknown payloads are `undefined`. */
+/** Parses a notification. Returns `undefined` for an unknown payload, because other users may also send notifications. */
 function parseNotice(payload: string): RowNotice | undefined {
   const [, oid, low, high, transaction, column] = PAYLOAD.exec(payload) ?? [];
   if (oid === undefined) return undefined;
@@ -107,9 +107,10 @@ function parseNotice(payload: string): RowNotice | undefined {
 }
 
 /**
- * Subscribes to notifications about new rows (`notify=true`). Statement triggers on each table send the table's OID
- * when a transaction commits, and the times of inserted rows, so that late rows are read too. If a trigger cannot be
- * created, and while no connection listens, rows are found by polling.
+ * Subscribes to notifications about new rows (`notify=true`). When a transaction commits, statement triggers on each table send
+ * the OID of the table and the times of inserted rows, so that late rows are also read. Rows are found by polling if a trigger
+ * cannot be created, and while no connection listens.
+ *
  * closed -> listening -> (the connection ends) waiting -> listening … -> closed
  */
 export class RowNotices {
@@ -130,7 +131,7 @@ export class RowNotices {
     this.#onGap = onGap;
   }
 
-  /** Never rejects: failures are logged, and retried. */
+  /** Starts listening. Never rejects; a failure is logged and retried. */
   async listen(): Promise<void> {
     try {
       const onNotification = (payload: string) => {
@@ -155,7 +156,7 @@ export class RowNotices {
     }
   }
 
-  /** Creates missing triggers; tables seen before are skipped. Never rejects because of a single table. */
+  /** Creates missing triggers, except on tables of earlier calls. A failure of a single table is logged and does not reject. */
   async install(tables: readonly NoticedTable[]): Promise<void> {
     for (const { table, column } of tables) {
       const key = `${table.oid ?? ''} ${column ?? ''}`;
@@ -199,7 +200,7 @@ export class RowNotices {
     });
   }
 
-  /** Other sources may order the table by other columns, whose times are included as well. */
+  /** Creates the trigger. It keeps the columns of an existing trigger, because other sources may need the times of other columns. */
   async #create(session: Session, table: SourceTable, oid: string, column: string | undefined): Promise<void> {
     const name = `${quoteIdentifier(table.name.schema)}.${NAME}`;
     const on = quoteTable(table.name);
@@ -224,7 +225,7 @@ export class RowNotices {
   }
 }
 
-/** The trigger of a table, with the columns whose times it reports. */
+/** Finds the trigger of a table with the columns whose times it reports; `undefined` if there is no trigger. */
 async function findTrigger(session: Session, oid: string): Promise<{ columns: string[] } | undefined> {
   const [row] = (await session.ask(FIND_TRIGGER, [oid])).rows;
   if (row === undefined) return undefined;

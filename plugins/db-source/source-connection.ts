@@ -12,6 +12,7 @@ import type { SourceWaits } from './source-waits.ts';
 
 /**
  * The connection of a task to its database.
+ *
  * new -> (attempts) open -> (the database becomes unavailable) waiting -> (attempts) open …
  */
 export class SourceConnection {
@@ -58,7 +59,7 @@ export class SourceConnection {
     } catch (error) {
       if (isConnected && !isUnavailable(error)) throw error;
       const message = `The source database cannot be reached: ${toError(error).message}`;
-      // A database that was reachable before will recover; otherwise, it is a configuration error.
+      // If the database was reachable before, it is expected to recover. Otherwise the configuration is assumed to be wrong.
       if (!this.#wasOpen || !isUnavailable(error)) throw new ConnectError(message, { cause: error });
       this.#waits.unavailable(error);
       await delay(backoffMs, undefined, { signal });
@@ -72,7 +73,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof DatabaseError && mayRecover(error);
 }
 
-/** Returns true if the server cannot be reached or accepts no connection, so that a new connection shows its recovery. */
+/** Returns true if the server cannot be reached or accepts no connections, so that a new connection shows that it has recovered. */
 export function isLost(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && isUnreachableOrFull(error);
 }

@@ -5,8 +5,8 @@ import type { TableFeed } from './table-feed.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
 
 /**
- * Follows rows through a source at level debug: refresh, read, records with their offset, commit. There is at most one
- * entry per refresh, page or commit.
+ * Logs the steps of a source at level debug: refreshes, reads, returned records with their offset, and commits. There is at most
+ * one entry per refresh, page or commit.
  */
 export class SourceLog {
   readonly #logger: Logger;
@@ -42,7 +42,7 @@ export class SourceLog {
     this.#logger.debug({ table: name, records, offset: offsetOf(parts.at(-1)) }, 'Returned records');
   }
 
-  /** The first late rows of a table are logged at level warn. */
+  /** Logs late rows; the first ones of a table at level warn. */
   lateRows({ name, counts }: TableFeed, rows: number, areSent: boolean): void {
     const message = `${String(rows)} rows of table ${name} were committed after later rows had been read, or have changed since; they are ${areSent ? 'sent now' : 'not sent (late.rows=count)'}`;
     if (counts.lateRows === 0) this.#logger.warn(message);

@@ -20,7 +20,7 @@ export interface FetchRows {
   readonly grows: boolean;
 }
 
-/** A fetch is processed in one iteration of the event loop. */
+/** Maximum number of rows per fetch, because a fetch is processed in one iteration of the event loop. */
 const MAX_FETCH_ROWS = 10_000;
 
 /** The validated settings. Times are in microseconds since the epoch. */
@@ -39,14 +39,14 @@ export interface SourceSettings {
   readonly timeColumn: string | undefined;
   readonly incrementingColumn: string | undefined;
   readonly initialMicros: bigint | undefined;
-  /** For tables whose rows contain the transaction that wrote them. */
+  /** Look-back interval for tables whose rows contain the transaction that wrote them. */
   readonly lookBackMs: number;
-  /** For other tables: rows are read once they are this old. */
+  /** In other tables, rows are read when they have reached this age. */
   readonly holdBackMs: number;
   readonly emitsLateRows: boolean;
   readonly pollIntervalMs: number;
   readonly fetchRows: FetchRows;
-  /** 0 means that queries extend up to the current time. */
+  /** Initial time range of a query; 0 means that queries extend up to the current time. */
   readonly queryIntervalMs: number;
   readonly notify: boolean;
 }
@@ -56,7 +56,7 @@ export interface SettingProblem {
   readonly message: string;
 }
 
-/** Throws ConfigError with the first problem. */
+/** Parses and validates the settings. Throws a ConfigError with the first problem. */
 export function sourceSettings(config: ConnectorConfig): SourceSettings {
   const options = parseOptions(sourceOptions, config);
   const [problem] = settingProblems(config);
@@ -103,7 +103,7 @@ export function topicNaming(options: Options, database: string): TopicNaming {
   };
 }
 
-/** Whether a table is read, by its label. */
+/** Returns a function that determines by its label whether a table is read. */
 export function tableFilter(options: Options): (label: string) => boolean {
   const include = options['table.include'].map(javaRegexMatcher);
   const exclude = options['table.exclude'].map(javaRegexMatcher);
@@ -115,7 +115,7 @@ export function defaultPrecision(format: EncodedFormatName): Precision {
   return encodedFormats[format].precisions[0];
 }
 
-/** Problems beyond single options: combinations, expressions, times. Requires options that are individually valid. */
+/** Problems of combinations of options, of expressions and of times. The options must be individually valid. */
 export function settingProblems(config: ConnectorConfig): SettingProblem[] {
   const options = parseOptions(sourceOptions, config);
   const problems: SettingProblem[] = [];

@@ -8,14 +8,14 @@ interface OpenRead {
   readonly readMs: number;
 }
 
-/** The cause for which the task waits: the database is unavailable, or it does not respond. */
+/** Determines why the task waits: the database is unavailable, or it does not respond. */
 export class SourceWaits {
   readonly #database: string;
   readonly #cause: WaitCause;
   #unavailable: { readonly since: number; text: string } | undefined;
   #refreshingSince: number | undefined;
 
-  /** `database` is its name and address, for messages. */
+  /** `database` is the name and address of the database for messages. */
   constructor(executor: Executor, signal: AbortSignal, database: string) {
     this.#database = database;
     this.#cause = new WaitCause(executor, signal);
@@ -29,7 +29,7 @@ export class SourceWaits {
     else this.#unavailable.text = text;
   }
 
-  /** Runs a refresh of the table list, the success of which shows that the database is available. */
+  /** Runs a refresh of the table list. If it succeeds, the database is available. */
   async refreshing<T>(refresh: () => Promise<T>): Promise<T> {
     this.#refreshingSince = performance.now();
     try {
@@ -45,7 +45,7 @@ export class SourceWaits {
     this.#unavailable = undefined;
   }
 
-  /** `oldest` is the read that has taken the longest. */
+  /** Returns how long the task has been waiting and why; `undefined` if it is not. `oldest` is the longest running read. */
   values(oldest: OpenRead | undefined): WaitingInTask | undefined {
     const now = performance.now();
     if (this.#unavailable !== undefined) {

@@ -3,7 +3,7 @@ import type { FeedReader } from './feed-reader.ts';
 import type { RecordWriter } from './record-writer.ts';
 import type { SourceTable } from './tables.ts';
 
-/** A table of a task. Both the check for new rows and the retry after a failure occur every poll.interval.ms. */
+/** A table of a task, with its reader, its writer and its counts. */
 export class TableFeed implements TaskPart {
   readonly name: string;
   readonly partition: SourceCoordinates;
@@ -12,7 +12,7 @@ export class TableFeed implements TaskPart {
   writer: RecordWriter;
   readonly counts = { rows: 0, records: 0, lateRows: 0, passedOver: 0, unspelledRows: 0, failures: 0 };
   #error: string | undefined;
-  /** Failures since the last page. */
+  /** Number of failures since the last page. */
   #failuresInARow = 0;
 
   constructor(
@@ -39,7 +39,7 @@ export class TableFeed implements TaskPart {
     return this.#failuresInARow;
   }
 
-  /** Returns whether the failure is a new one. */
+  /** Sets the state to FAILED. Returns whether the message differs from the previous failure. */
   fail(message: string): boolean {
     const isNew = this.#error !== message;
     this.#error = message;
@@ -52,7 +52,7 @@ export class TableFeed implements TaskPart {
     return ++this.#failuresInARow;
   }
 
-  /** Returns whether it had failed before. */
+  /** Sets the state to RUNNING. Returns whether the state was FAILED before. */
   recover(): boolean {
     const hadFailed = this.#error !== undefined;
     this.#error = undefined;

@@ -7,15 +7,13 @@ import type { SourceTable } from './tables.ts';
 export interface TableOrder {
   readonly kind: OrderKind;
   readonly column: TableColumn;
-  /** Distinguishes rows with the same value; `undefined` if nothing does. */
+  /** Columns that distinguish rows with the same value; `undefined` if the table has no suitable key. */
   readonly key: readonly TableColumn[] | undefined;
-  /** Without an index, each query scans the whole table. */
+  /** Whether an index starts with the column. Without an index, each query scans the whole table. */
   readonly isIndexed: boolean;
 }
 
-/**
- * Determines the order of a table in this mode (`bulk` has none). Returns a string with the reason if there is none.
- */
+/** Determines the order of a table in modes other than `bulk`. Returns a string with the reason if the table has no order. */
 export function tableOrder(table: SourceTable, settings: SourceSettings): TableOrder | string {
   const column = settings.mode === 'incrementing' ? growingColumn(table, settings) : timeColumn(table, settings);
   if (typeof column === 'string') return column;
@@ -47,7 +45,7 @@ function growingColumn(table: SourceTable, { incrementingColumn: wanted }: Sourc
 
 function keyBeside(table: SourceTable, order: TableColumn): TableColumn[] | undefined {
   const key = table.key.flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
-  // Rows cannot be compared with NULL.
+  // A nullable column cannot be part of the key, because a row comparison with NULL yields NULL.
   if (key.length === 0 || key.some(({ nullable }) => nullable)) return undefined;
   return key.filter(({ name }) => name !== order.name);
 }

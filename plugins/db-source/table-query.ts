@@ -9,23 +9,24 @@ const MICROS_PER_DAY = 86_400_000_000n;
 
 /** The bounds of a query for new rows. */
 export interface QueryBounds {
-  /** Time range, starting with the next existing row; `undefined` for all rows up to the current time. */
+  /** Length of the time range, which starts with the next existing row; `undefined` for all rows up to the current time. */
   readonly windowMs: number | undefined;
-  /** Rows after this time are read with the transaction that wrote them; `undefined` for none. */
+  /** Rows after this time (in microseconds) are read with the transaction that wrote them; `undefined` for none. */
   readonly writersFrom: bigint | undefined;
-  /** Rows of transactions from this one on are also read with it, regardless of their time. */
+  /** Rows of transactions from this one on are also read with their transaction, regardless of their time. */
   readonly writtenFrom?: bigint | undefined;
   /** Limits the rows to those of transactions below this one. */
   readonly writtenBelow: bigint | undefined;
 }
 
 /**
- * The statements that read a table in order. Ties are in order of the unique key, and a row comparison with the last
- * row ensures that they are neither skipped nor repeated. Without a unique key, ties are ordered by all columns, and
- * those already read are skipped by their number. Values are literals, so that each statement is planned for them.
- * Results have the table's columns, and the transaction that wrote the row, or NULL, as an additional one. The
- * statements run with the session's search path, which the definition of a row may need (row-level security), so all
- * other names in them are qualified.
+ * The statements that read a table in order. Rows with the same value (ties) are ordered by the unique key, and a row comparison
+ * with the last row ensures that no row is skipped or repeated. Without a unique key, ties are ordered by all columns, and
+ * as many of them are skipped as were already read. Values are literals, so that each statement is planned for them.
+ *
+ * Results have the columns of the table and an additional column with the transaction that wrote the row, or NULL. The statements
+ * run with the session's search path, because row-level security policies may need it. Therefore, all other names in the
+ * statements are qualified.
  */
 export class TableQuery {
   readonly #order: TableOrder;
@@ -65,7 +66,7 @@ export class TableQuery {
     return `SELECT t.*, ${writer} FROM ${this.#source}${this.#where(conditions)} ORDER BY ${this.#ordering}${this.#skipTies(position)}`;
   }
 
-  /** A condition that is true if there are new rows after a position. */
+  /** Returns a condition that is true if there are new rows after a position. */
   hasNewRows(position: TablePosition, reach: QueryBounds): string {
     const conditions = [...this.#newConditions(position, reach), ...this.#nowEnd()];
     if (position.kind !== 'counted' || position.rowsAt === 0) return this.#exists(conditions);
@@ -75,9 +76,10 @@ export class TableQuery {
   }
 
   /**
-   * Selects the new rows after a position, preceded by rows after `from` of transactions from `transaction` on, in a
-   * single statement so that both are in one snapshot. The last column is a sign (`-` before the position, `=` with the
-   * time of a position without a key, `+` after it), followed by the transaction that wrote the row.
+   * Selects the new rows after a position, and before them the rows from `from` up to the position that were written by
+   * transactions from `transaction` on. A single statement ensures that both are read in one snapshot. The last column contains a
+   * sign followed by the transaction that wrote the row. The sign is `-` for a row before the position, `+` for a row after it,
+   * and `=` for a row with the time of a position without a key.
    */
   lookBack(position: TablePosition, from: bigint, transaction: bigint, reach: QueryBounds): string {
     if (position.at === undefined) throw new Error('there are no late rows before anything was read');
@@ -94,7 +96,7 @@ export class TableQuery {
     return `SELECT t.*, (${sign}) ${operator('||')} ${WRITER} FROM ${this.#source}${this.#where(conditions)} ORDER BY ${this.#ordering}`;
   }
 
-  /** Selects rows in a time range before a position that were written by transactions from one on. */
+  /** Selects the rows in a time range before a position that were written by transactions from `transaction` on. */
   inRange({ low, high, transaction }: TimeRange, position: TablePosition): string {
     const conditions = [
       `${this.#by} ${operator('>=')} ${this.#value(low)}`,
@@ -105,13 +107,13 @@ export class TableQuery {
     return `SELECT t.*, ${WRITER} FROM ${this.#source}${this.#where(conditions)} ORDER BY ${this.#ordering}`;
   }
 
-  /** Counts the rows after one position up to another. */
+  /** Counts the rows after one position and up to another. */
   count(after: TablePosition, notAfter: TablePosition): string {
     const conditions = [this.#after(after), `NOT (${this.#after(notAfter)})`];
     return `SELECT pg_catalog.count(*) FROM ${this.#source}${this.#where(conditions)}`;
   }
 
-  /** Skips the rows already read at the last time, at most as many as still exist. */
+  /** Skips the rows with the position's time that were already read, but at most as many as still exist. */
   #skipTies(position: TablePosition): string {
     if (position.kind !== 'counted' || position.rowsAt === 0) return '';
     const tie = `${this.#by} ${EQUAL} ${this.#value(position.at)}`;
@@ -159,7 +161,7 @@ export class TableQuery {
     return `(${[this.#value(position.at), ...values].join(', ')})`;
   }
 
-  /** Separately, the current time is a bound for the index; within the window's bound, it would be a filter. */
+  /** As a separate condition, the current time is an index bound. As part of the window's bound, it would only be a filter. */
   #nowEnd(): string[] {
     if (this.#order.kind !== 'time') return [];
     const now = this.#withoutZone ? "(pg_catalog.now() AT TIME ZONE 'UTC')" : 'pg_catalog.now()';
@@ -167,7 +169,7 @@ export class TableQuery {
     return [`${this.#by} ${LESS_OR_EQUAL} ${end}`];
   }
 
-  /** The window starts with the next existing row, which a single index lookup finds, so gaps are skipped. */
+  /** The window starts with the next existing row, so that gaps are skipped. A single index lookup finds that row. */
   #windowEnd(position: TablePosition, reach: QueryBounds, atLeast: string | undefined): string[] {
     if (this.#order.kind !== 'time' || reach.windowMs === undefined) return this.#nowEnd();
     const isTied = position.kind === 'counted';
@@ -175,7 +177,7 @@ export class TableQuery {
     const least = `SELECT pg_catalog.min(${this.#by}) FROM ${this.#source}`;
     const first = `(${least}${this.#where([after, `${this.#by} ${GREATER} '-infinity'`])})`;
     const end = `(${first} ${PLUS} ${milliseconds(reach.windowMs)})`;
-    // There may be new ties of the last time even if there are no later rows.
+    // Even without later rows, there may be new rows with the time of the position.
     const notBefore = atLeast ?? (isTied ? this.#value(position.at) : undefined);
     const bound = notBefore === undefined ? end : `coalesce(${end}, ${notBefore})`;
     return [...this.#nowEnd(), `${this.#by} ${LESS_OR_EQUAL} ${bound}`];
@@ -183,7 +185,7 @@ export class TableQuery {
 
   #value(at: bigint): string {
     if (this.#order.kind === 'number') return `'${String(at)}'::${this.#order.column.baseType}`;
-    // Days, and microseconds of the day, are exact; multiplying an interval uses a double.
+    // The time is split into days and microseconds of the day, because a product with an interval is only exact for small numbers.
     const micros = ((at % MICROS_PER_DAY) + MICROS_PER_DAY) % MICROS_PER_DAY;
     const days = (at - micros) / MICROS_PER_DAY;
     const epoch = `'epoch'::pg_catalog.${this.#withoutZone ? 'timestamp' : 'timestamptz'}`;
@@ -198,15 +200,15 @@ const EQUAL = operator('=');
 const LESS_OR_EQUAL = operator('<=');
 const PLUS = operator('+');
 
-/** All have the same precedence, which is higher than that of comparisons. */
+/** A qualified operator. All of them have the same precedence, which is higher than that of unqualified comparisons. */
 function operator(sign: string): string {
   return `OPERATOR(pg_catalog.${sign})`;
 }
 
 /**
- * A condition that is false if another table has taken the name. Its rows will be read from the start once the change
- * is noticed, and must not be read by the reader of the old table as well. The table is locked before the name is
- * resolved.
+ * Returns a condition that is false if the name now belongs to another table. When the change is detected, the rows of the new
+ * table are read from the start, so the reader of the old table must not read them as well. The table is locked before the name
+ * is resolved.
  */
 function identity({ oid, name }: SourceTable): string[] {
   if (oid === undefined) return [];
@@ -214,7 +216,7 @@ function identity({ oid, name }: SourceTable): string[] {
   return [`${named} ${EQUAL} ${oid}::pg_catalog.oid`];
 }
 
-/** Returns true if the row was written by this transaction or a later one. */
+/** Returns a condition that is true if the row was written by this transaction or a later one. */
 function writtenFrom(transaction: bigint): string {
   const low = String(transaction % XID_MODULUS);
   const writer = `${WRITER}::pg_catalog.int8`;

@@ -26,15 +26,15 @@ import type { SourceTable } from './tables.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
 
 /** PostgreSQL's earliest time, in 4713 BC, in microseconds since the epoch. */
-const BEFORE_ALL = -210_866_803_200_000_000n;
+const EARLIEST_MICROS = -210_866_803_200_000_000n;
 
 type TableReaderOptions = Pick<
   SourceSettings,
   'queryIntervalMs' | 'lookBackMs' | 'holdBackMs' | 'emitsLateRows' | 'initialMicros' | 'notify'
 >;
 
-/** The state that a subsequent reader of the table takes over. */
-export interface Knowledge {
+/** The state that the next reader of the table takes over. */
+export interface ReaderState {
   readonly late: LateRows | undefined;
   readonly ranges: NotifiedRanges | undefined;
 }
@@ -48,14 +48,15 @@ interface Run {
   readonly lookBack: LookBack | undefined;
   firstAt: bigint | undefined;
   readonly from: ReadFrom;
-  /** True if rows may still have the time of `from`. */
+  /** True if further rows may have the time of `from`. */
   isTied: boolean;
 }
 
 /**
- * Reads a table in order, starting from a position.
- * settled -> reading a window -> the next window … -> settled, once the current time is reached. If rows of the recent
- * past were read, a query starts with a look back at them in the same snapshot.
+ * Reads a table in order, starting from a position. If rows of the recent past were read, a query starts with a look back at
+ * these rows in the same snapshot.
+ *
+ * settled -> reading a window -> reading the next window … -> settled, when the current time is reached
  */
 export class TableReader implements FeedReader {
   readonly table: SourceTable;
@@ -84,7 +85,7 @@ export class TableReader implements FeedReader {
     stored: StoredPosition,
     options: TableReaderOptions,
     snapshot: DatabaseSnapshot,
-    known?: Knowledge,
+    previous?: ReaderState,
   ) {
     this.#executor = executor;
     this.table = table;
@@ -102,9 +103,9 @@ export class TableReader implements FeedReader {
       order.kind === 'number' && lookBackMs > 0 ? new RecentNumbers(lookBackMs, snapshot, stored) : undefined;
     if (table.hasXmin && transactions !== undefined && lookBackMs > 0 && order.kind === 'time') {
       const current = { ...snapshot, transactions };
-      this.#late = known?.late ?? new LateRows(lookBackMs, current, stored);
+      this.#late = previous?.late ?? new LateRows(lookBackMs, current, stored);
       if (options.notify) {
-        this.#ranges = new NotifiedRangeReader(known?.ranges ?? new NotifiedRanges(current), {
+        this.#ranges = new NotifiedRangeReader(previous?.ranges ?? new NotifiedRanges(current), {
           at: (row) => this.#atOf(row[this.#orderIndex]),
           keyText: (row) => this.#keyText(row),
           writer: (row) => Number(row[table.columns.length]),
@@ -124,8 +125,8 @@ export class TableReader implements FeedReader {
     return { position, transaction, from, sent: this.#isLive() ? late.sent : undefined, timeline, oid };
   }
 
-  /** Which rows of the past were sent, for a reader that continues from here. */
-  get knowledge(): Knowledge {
+  /** The state for a reader that continues from this position: which rows of the past were sent. */
+  get readerState(): ReaderState {
     return { late: this.#late, ranges: this.#ranges?.ranges };
   }
 
@@ -141,12 +142,12 @@ export class TableReader implements FeedReader {
     return this.#run?.cursor.isClosed === false || this.#ranges?.hasOpenCursor === true;
   }
 
-  /** Without an index, each new query sorts the whole table again. */
+  /** True if the cursor had to be closed although the table has no index, so that each new query sorts the whole table again. */
   get needsCursor(): boolean {
     return this.#wasRefusedCursor;
   }
 
-  /** True if more recent transactions were recorded than they should; a look back removes them. */
+  /** True if too many recent transactions are recorded. A look back removes them. */
   get isCrowded(): boolean {
     return this.#late?.isCrowded === true;
   }
@@ -161,7 +162,7 @@ export class TableReader implements FeedReader {
     this.#ranges?.ranges.notify(range);
   }
 
-  /** The page being read is discarded, as another reader continues from the position. */
+  /** Discards the page that is being read, because another reader continues from the position. */
   retire(): void {
     this.#isRetired = true;
   }
@@ -174,7 +175,7 @@ export class TableReader implements FeedReader {
   }
 
   async read(request: ReadRequest): Promise<Page> {
-    // An idle cursor may have been closed; what was read is not read again.
+    // The cursor may have been closed because it was idle. A new query continues from the position.
     if (this.#run?.cursor.isClosed === true) this.#run = undefined;
     if (this.#run === undefined) {
       this.#enter(request.snapshot);
@@ -197,7 +198,7 @@ export class TableReader implements FeedReader {
     }
   }
 
-  /** Returns true if rows of the recent past were read, so that others may still be committed among them. */
+  /** Returns true if rows of the recent past were read. Further rows with earlier times may then still be committed. */
   #isLive(): boolean {
     return this.#late !== undefined && this.#position.at !== undefined && this.#position.at > this.#late.from;
   }
@@ -208,7 +209,7 @@ export class TableReader implements FeedReader {
     this.#numbers?.record(snapshot.nowMicros, this.#position.at);
   }
 
-  /** Called while no query is running: the next one reads this snapshot or a later one. */
+  /** Applies a snapshot. Called while no query is running, so that the next query reads this snapshot or a later one. */
   #enter(snapshot: DatabaseSnapshot): void {
     this.#late?.enter(snapshot);
     this.#ranges?.ranges.advance(snapshot);
@@ -225,7 +226,7 @@ export class TableReader implements FeedReader {
     const found = this.#lookBack(run, chunk?.block, !isFull);
     const range = chunk && { block: chunk.block, from: found?.next ?? 0 };
     if (range !== undefined && range.from < range.block.count) run.firstAt ??= this.#at(range.block, range.from);
-    // An incomplete look back would have to start over.
+    // The cursor stays open during a look back, because an incomplete look back would have to start over.
     if (!run.cursor.isClosed && run.lookBack?.isDone !== false && !mayKeepCursor()) {
       run.cursor.close();
       this.#wasRefusedCursor = !this.order.isIndexed;
@@ -241,9 +242,7 @@ export class TableReader implements FeedReader {
     return { rows, range, ...this.#offsets(run), lateRows: past?.late.length ?? 0, isLast };
   }
 
-  /**
-   * Unsent rows up to the position, and the index of the first row after it; `undefined` once the look back is done.
-   */
+  /** The unsent rows up to the position, and the index of the first row after it; `undefined` if the look back is already done. */
   #lookBack(
     { lookBack, from }: Run,
     block: RowBlock | undefined,
@@ -282,15 +281,15 @@ export class TableReader implements FeedReader {
 
   /** The start of a query without a look back. */
   #readFrom(): ReadFrom {
-    const { kind, at = BEFORE_ALL } = this.#position;
+    const { kind, at = EARLIEST_MICROS } = this.#position;
     return kind === 'after' ? { at, tied: new Set() } : { at: at - 1n, tied: undefined };
   }
 
-  /** Limited to times before those that a look back or normal reading covers. */
+  /** Opens the next notified range, limited to times that neither a look back nor normal reading covers. */
   #openRanges({ size, signal }: ReadRequest): Promise<boolean> | undefined {
-    const { at = BEFORE_ALL } = this.#position;
+    const { at = EARLIEST_MICROS } = this.#position;
     const high = (this.#isLive() ? this.#late?.from : undefined) ?? at;
-    const low = this.#options.initialMicros ?? BEFORE_ALL;
+    const low = this.#options.initialMicros ?? EARLIEST_MICROS;
     return this.#ranges?.open(low, high, (range) =>
       OpenCursor.open(this.#executor, this.#query.inRange(range, this.#position), size, signal),
     );
@@ -329,7 +328,7 @@ export class TableReader implements FeedReader {
     const ranges = this.#ranges?.ranges;
     if (ranges !== undefined) this.#recordTies({ block, from }, run);
     const writerAt = this.table.columns.length;
-    // Times increase within a page: if the last row has no writer, none has.
+    // Only recent rows have a writer, and times increase within a page. If the last row has no writer, no row has one.
     if (late === undefined || (ranges === undefined && block.cell(block.count - 1, writerAt) === null)) return;
     const isRecent = lastAt > late.from;
     for (let index = from; index < block.count; index++) {
@@ -340,7 +339,7 @@ export class TableReader implements FeedReader {
     }
   }
 
-  /** Rows with the start time of the query come first. */
+  /** Records the keys of the rows with the start time of the query, which are the first rows. */
   #recordTies({ block, from }: RowRange, run: Run): void {
     if (run.from.tied === undefined) return;
     for (let index = from; run.isTied && index < block.count; index++) {
@@ -385,7 +384,7 @@ export class TableReader implements FeedReader {
     throw new Error(`the database returned ${text} as a time`);
   }
 
-  /** Returns the rows after verifying that they have the known columns. */
+  /** Returns the rows of a chunk. Throws a TableChangedError if they do not have the known columns. */
   #checked({ block }: Chunk): RowBlock {
     checkColumns(this.table, block.fields, 1);
     return block;

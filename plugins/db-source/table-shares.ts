@@ -1,6 +1,6 @@
 /**
- * Distributes tables to tasks so that the shares differ by at most one; as long as they do, tables keep their task. The
- * state lives as long as the connector instance.
+ * Distributes tables to tasks so that the numbers of their tables differ by at most one. As long as that is the case, tables keep
+ * their task. The state exists as long as the connector instance.
  */
 export class TableShares {
   #taskOf = new Map<string, number>();
@@ -26,7 +26,7 @@ export class TableShares {
   }
 }
 
-/** Moves tables from the largest shares until they differ by at most one. */
+/** Moves tables from the largest share to the smallest one until the shares differ by at most one table. */
 function balance(shares: string[][]): void {
   for (;;) {
     const byLength = [...shares].sort((a, b) => a.length - b.length);

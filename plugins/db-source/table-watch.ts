@@ -1,11 +1,11 @@
 import { DatabaseError, ownStatement, quoteTable, type Executor, type OwnStatement } from '../database/index.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 
-/** The state of the database at one moment. */
+/** The state of the database at one point in time. */
 export interface DatabaseSnapshot {
   /** The server's clock, in microseconds since the epoch. */
   readonly nowMicros: bigint;
-  /** Transactions below `oldest` have ended; those from `next` on had not started. Not every server provides them. */
+  /** Transactions below `oldest` had ended; those from `next` on had not started. `undefined` if the server does not provide them. */
   readonly transactions: { readonly oldest: bigint; readonly next: bigint } | undefined;
   /** Increases with each promotion of a standby; `undefined` on a standby, and if the server does not provide it. */
   readonly timeline: number | undefined;
@@ -16,8 +16,8 @@ export interface DatabaseSnapshot {
 }
 
 /**
- * Changes of pg_class, pg_attribute, pg_index and pg_description give the rows a new xmin (statistics do not). A sum of
- * hashes detects changes without transferring them, in a few milliseconds for 500 tables.
+ * A change of a table updates rows of pg_class, pg_attribute, pg_index or pg_description, which then have a new xmin; updates of
+ * statistics do not. A sum of hashes detects such changes without transferring the rows, in a few milliseconds for 500 tables.
  */
 const FINGERPRINT = `
   WITH relation AS (
@@ -33,13 +33,13 @@ const FINGERPRINT = `
       FROM pg_catalog.pg_description d JOIN relation ON oid = objoid WHERE classoid = 'pg_catalog.pg_class'::regclass))`;
 
 const NOW = micros('clock_timestamp()');
-/** The name of a WAL file starts with the timeline; a standby has none of its own. */
+/** The timeline, with which the name of a WAL file starts. A standby does not write WAL, so it has no timeline of its own. */
 const HISTORY = `CASE WHEN NOT pg_is_in_recovery()
     THEN ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int8 END,
   ${micros('pg_last_xact_replay_timestamp()')}`;
 const NO_HISTORY = 'NULL, NULL';
 
-/** From the most to the least informative, as servers differ in WAL files, snapshots and privileges. */
+/** The statements from the most to the least informative. Servers differ in WAL files, snapshots and privileges. */
 const STATEMENTS: readonly (readonly [withChanges: OwnStatement, withoutChanges: OwnStatement])[] = [
   [snapshotWith(HISTORY, FINGERPRINT), snapshotWith(HISTORY)],
   [snapshotWith(NO_HISTORY, FINGERPRINT), snapshotWith(NO_HISTORY)],
@@ -81,10 +81,10 @@ const VIEWS = ownStatement(
   ORDER BY n.nspname, c.relname LIMIT 1000`,
 );
 
-/** Tracks the existing tables with one small query per refresh; their definitions are only read after a change. */
+/** Tracks the existing tables with one small query per refresh. Their definitions are read only after a change. */
 export class TableWatch {
   readonly #executor: Executor;
-  /** Index of the statements that the server supports; after the last one, only its clock is available. */
+  /** Index of the first statements that the server supports. After the last index, only the clock of the server is available. */
   #level = 0;
   #fingerprint: string | null | undefined;
 
@@ -100,17 +100,17 @@ export class TableWatch {
     return { ...momentOf(row), changed };
   }
 
-  /** A snapshot that does not ask for changes of tables. */
+  /** Takes a snapshot without a check for changes of tables. */
   async snapshot(signal?: AbortSignal): Promise<DatabaseSnapshot> {
     return { ...momentOf(await this.#row(1, signal)), changed: false };
   }
 
-  /** Forces `changed` in the next refresh. */
+  /** Sets `changed` in the next refresh. */
   invalidate(): void {
     this.#fingerprint = undefined;
   }
 
-  /** All tables, by two queries. A table that is dropped between the two is left out, although it may be created again. */
+  /** Reads all tables with two queries. A table that is dropped between the queries is not included. */
   async tables(): Promise<SourceTable[]> {
     const listed = await this.#executor.catalogue.list();
     const facts = await this.#facts();
@@ -159,7 +159,7 @@ export class TableWatch {
   }
 }
 
-/** A function does not exist, or this user may not call it. */
+/** Whether the statement failed because a function does not exist or because the user may not call it. */
 function isUnsupportedStatement({ scope, sqlstate }: DatabaseError): boolean {
   return scope === 'table' || sqlstate === '42501' || sqlstate === '0A000';
 }

@@ -1,6 +1,6 @@
 import { tableText, type Table } from '../database/index.ts';
 
-/** A table, or the result of a query, with what decides how it is read. */
+/** A table, or the result of a query, with the facts that determine how it is read. */
 export interface SourceTable extends Table {
   /** The FROM item, with the alias `t`. */
   readonly source: string;
@@ -8,17 +8,17 @@ export interface SourceTable extends Table {
   readonly oid: string | undefined;
   /** True if rows contain the transaction that wrote them (`xmin`). */
   readonly hasXmin: boolean;
-  /** Leading columns of indexes. */
+  /** The first columns of the table's indexes. */
   readonly indexedColumns: readonly string[];
 }
 
-/** The name of a table in offsets, topic names and messages, with the schema unless it is `public`. */
+/** The name of a table in offsets, topic names and messages. It includes the schema unless that is `public`. */
 export function tableLabel(table: Pick<Table, 'name'>): string {
   const { schema } = table.name;
   return schema === 'public' || schema === '' ? table.name.name : tableText(table.name);
 }
 
-/** Maximum number of tables that a message names; it only counts the rest (`and 3 more`). */
+/** Maximum number of table names in a message; further tables are only counted (`and 3 more`). */
 export const MAX_NAMED = 5;
 
 export function named(labels: readonly string[]): string {

@@ -6,13 +6,13 @@ export const MAX_AGE = 2n ** 31n;
 const FIRST_TRANSACTION = 3n;
 
 /**
- * PostgreSQL starts a new timeline when a standby is promoted. Transactions that the standby had not received are lost,
- * and the new primary reuses their ids. State recorded by id is then meaningless for rows of the new primary.
+ * Detects the promotion of a standby, with which PostgreSQL starts a new timeline. Transactions that the standby had not received
+ * are lost, and the new primary reuses their ids. State that is recorded by transaction id is then not valid for its rows.
  */
 export class Timeline {
   #current: number | undefined;
 
-  /** `stored` is the timeline of an offset; offsets of earlier versions have none. */
+  /** `stored` is the timeline of an offset; `undefined` for an offset of an earlier version. */
   constructor(stored?: number) {
     this.#current = stored;
   }
@@ -21,7 +21,7 @@ export class Timeline {
     return this.#current;
   }
 
-  /** Applies a snapshot and returns whether the timeline has changed. Servers that do not provide it have none. */
+  /** Applies a snapshot and returns whether the timeline has changed; false if the snapshot has no timeline. */
   enter({ timeline }: Pick<DatabaseSnapshot, 'timeline'>): boolean {
     if (timeline === undefined || timeline === this.#current) return false;
     const hasChanged = this.#current !== undefined;
@@ -30,7 +30,7 @@ export class Timeline {
   }
 }
 
-/** The id from which all transactions count as later ones. */
+/** The first id of the range of 2^31 ids that ends with `next`. All existing transactions are in this range. */
 export function firstTransactionBefore(next: bigint): bigint {
   return next > MAX_AGE ? next - MAX_AGE + 1n : FIRST_TRANSACTION;
 }

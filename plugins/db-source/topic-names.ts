@@ -9,17 +9,17 @@ export interface TopicNaming {
   readonly format: string;
 }
 
-/** A hint if connectors with different prefixes may write to the same topics. */
+/** Returns a hint if connectors with different prefixes may write to the same topics. */
 export function prefixHint({ prefix, delimiter }: TopicNaming): string | undefined {
   if (!/[^a-zA-Z0-9._-]/.test(prefix + delimiter)) return undefined;
-  return 'characters of topic.prefix and topic.delimiter other than letters, digits, ".", "_" and "-" become "_" in names of topics; a connector whose prefix differs in them alone writes to the same topics';
+  return 'characters of topic.prefix and topic.delimiter other than letters, digits, ".", "_" and "-" become "_" in names of topics; a connector whose prefix differs only in such characters writes to the same topics';
 }
 
 const MAX_TOPIC_LENGTH = 249;
 
 /**
- * Joins prefix, database, table and format with the delimiter, omitting empty parts. Characters that brokers reject
- * become `_`.
+ * Joins prefix, database, table and format with the delimiter; empty parts are omitted. Characters that brokers reject become
+ * `_`. Throws a ConfigError if the name is too long.
  * @internal
  */
 export function topicName(naming: TopicNaming, table: string): string {
@@ -48,8 +48,8 @@ export interface TopicNames {
 }
 
 /**
- * Determines the topic of each table. Tables that would unintentionally share a topic have none, as choosing one of
- * them would be arbitrary; nor do tables whose topic name a broker would reject.
+ * Determines the topic of each table. Tables that would share a topic by accident get no topic, because it would be arbitrary to
+ * choose one of them. Tables whose topic name a broker would reject get no topic either.
  */
 export function topicNames(naming: TopicNaming, tables: readonly string[]): TopicNames {
   const tablesOf = new Map<string, string[]>();

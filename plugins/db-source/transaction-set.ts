@@ -1,4 +1,4 @@
-/** Transaction ids in rows have 32 bits and wrap around; those below 3 are special. */
+/** Transaction ids in rows have 32 bits and wrap around. Ids below 3 are reserved. */
 export const XID_MODULUS = 4_294_967_296n;
 
 /** Returns true if a row with this xmin was written by this transaction or a later one. */
@@ -6,13 +6,13 @@ export function isWrittenFrom(writer: number, transaction: bigint): boolean {
   return writer > 2 && ((writer - Number(transaction % XID_MODULUS)) | 0) >= 0;
 }
 
-/** Further transactions are not recorded, and their rows may be sent twice. */
+/** Maximum number of transactions. Further ones are not recorded, so their rows may be sent twice. */
 const MAX_TRANSACTIONS = 100_000;
-/** Maximum number of runs, at about 8 bytes each, so that an offset stays well below 1 MB. */
+/** Maximum number of runs in the text, with about 8 bytes each, so that an offset stays well below 1 MB. */
 const MAX_RUNS = 10_000;
 const FORM = /^(?:\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)?$/;
 
-/** A growing set of transactions by their 32 bits in xmin. As text, distances from the first: `0-4,7`. */
+/** A growing set of transactions, stored as the 32 bits in xmin. Its text contains runs of distances from the first id: `0-4,7`. */
 export class TransactionSet {
   readonly #first: bigint;
   readonly #members = new Set<number>();
@@ -49,7 +49,7 @@ export class TransactionSet {
     if (this.#members.size < MAX_TRANSACTIONS) this.#members.add(transaction);
   }
 
-  /** The subset from a later transaction on. */
+  /** Returns the subset of the transactions from `first` on. */
   from(first: bigint): TransactionSet {
     if (first === this.#first) return this;
     const set = new TransactionSet(first);

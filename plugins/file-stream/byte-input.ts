@@ -1,7 +1,10 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 
-/** Bytes in order; nothing for now is an empty piece. The piece is the reader's until the next `read`. */
+/**
+ * A source of bytes. `read` returns an empty array if no bytes are available yet. The array is valid until the next
+ * call of `read`.
+ */
 export interface ByteInput {
   read(): Promise<Uint8Array>;
   close(): Promise<void>;
@@ -9,7 +12,7 @@ export interface ByteInput {
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** A file from a position on, read on as it grows. */
+/** Reads a file from a position on, and continues as the file grows. */
 export class FileInput implements ByteInput {
   readonly #file: FileHandle;
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -20,7 +23,7 @@ export class FileInput implements ByteInput {
     this.#position = position;
   }
 
-  /** `undefined` when there is no such file (yet). */
+  /** `undefined`: the file does not exist yet. */
   static async open(path: string, position: number): Promise<FileInput | undefined> {
     try {
       return new FileInput(await open(path, 'r'), position);
@@ -41,19 +44,19 @@ export class FileInput implements ByteInput {
   }
 }
 
-/** Standard input, read only when asked. It stays open for the next task. */
+/** Reads standard input on demand. The stream stays open for the next task. */
 export class StreamInput implements ByteInput {
   readonly #stream: Readable;
 
   constructor(stream: Readable) {
     this.#stream = stream;
-    // Without a listener the stream never fetches anything; `read` then takes what there is.
+    // Without a listener, the stream fetches nothing. `read` takes the data that has arrived.
     stream.on('readable', ignore);
   }
 
   async read(): Promise<Uint8Array> {
-    const piece = this.#stream.read() as Buffer | null;
-    return Promise.resolve(piece ?? new Uint8Array());
+    const chunk = this.#stream.read() as Buffer | null;
+    return Promise.resolve(chunk ?? new Uint8Array());
   }
 
   async close(): Promise<void> {
@@ -63,5 +66,5 @@ export class StreamInput implements ByteInput {
 }
 
 function ignore(): void {
-  // The task polls.
+  // The task polls the stream instead.
 }

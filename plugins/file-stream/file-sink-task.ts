@@ -14,7 +14,7 @@ import { fileSinkOptions } from './options.ts';
 
 /**
  * Writes the text of each value as a line to the end of a file, or to standard output
- * (org.apache.kafka.connect.file.FileStreamSinkTask). What `put` took is in the file when it resolves.
+ * (org.apache.kafka.connect.file.FileStreamSinkTask). When `put` resolves, its records are in the file.
  */
 export class FileSinkTask implements SinkTask {
   #file: FileHandle | undefined;
@@ -47,7 +47,7 @@ export class FileSinkTask implements SinkTask {
   }
 }
 
-/** The line that a record becomes. */
+/** The line for a record. */
 export function lineOf({ value, valueSchema }: SinkRecord): string {
   return javaText(value, valueSchema);
 }

@@ -15,14 +15,14 @@ import { LineSplitter, type Line } from './line-splitter.ts';
 import { fileSourceOptions } from './options.ts';
 
 const VALUE_SCHEMA = new Schema('string');
-/** How long a poll waits when there is nothing new (Java's task: 1000). */
+/** Wait of a poll that finds no new data (Java's task waits for 1000 ms). */
 const IDLE_MS = 250;
-/** How often the log says that the file is missing. */
+/** Minimum interval between log lines about a missing file. */
 const MISSING_FILE_MS = 30_000;
 
 /**
- * Lines of a file, or of standard input, as records (org.apache.kafka.connect.file.FileStreamSourceTask). The position in
- * an offset is the number of bytes up to the end of the line.
+ * Produces the lines of a file, or of standard input, as records (org.apache.kafka.connect.file.FileStreamSourceTask).
+ * The position in an offset is the number of bytes up to the end of the line.
  *
  * States: waiting for the file -> reading -> stopped.
  */
@@ -36,7 +36,7 @@ export class FileSourceTask implements SourceTask {
   readonly #lines = new LineSplitter();
   /** `null` for standard input, which has no position. */
   #position: number | null = null;
-  #saidMissingAtMs = 0;
+  #loggedMissingAtMs = 0;
 
   async start(context: SourceTaskContext): Promise<void> {
     const options = parseOptions(fileSourceOptions, context.config);
@@ -66,7 +66,7 @@ export class FileSourceTask implements SourceTask {
     const stored = (await this.#context?.offset(this.#partition))?.['position'] ?? null;
     if (stored !== null && typeof stored !== 'number') throw new ConnectError('Offset position is the incorrect type');
     const input = await openFile(this.#file, stored ?? 0);
-    if (input === undefined) this.#sayMissing(this.#file);
+    if (input === undefined) this.#logMissing(this.#file);
     else this.#position = stored ?? 0;
     return input;
   }
@@ -78,9 +78,9 @@ export class FileSourceTask implements SourceTask {
         records.push(this.#record(line));
         if (records.length >= this.#batchSize) return records;
       }
-      const piece = await input.read();
-      if (piece.length === 0) return records;
-      this.#lines.push(piece);
+      const chunk = await input.read();
+      if (chunk.length === 0) return records;
+      this.#lines.push(chunk);
     }
   }
 
@@ -100,10 +100,10 @@ export class FileSourceTask implements SourceTask {
     };
   }
 
-  #sayMissing(file: string): void {
+  #logMissing(file: string): void {
     const now = Date.now();
-    if (now < this.#saidMissingAtMs + MISSING_FILE_MS) return;
-    this.#saidMissingAtMs = now;
+    if (now < this.#loggedMissingAtMs + MISSING_FILE_MS) return;
+    this.#loggedMissingAtMs = now;
     this.#context?.logger.warn(`Couldn't find file ${file} for FileStreamSourceTask, waiting for it to be created`);
   }
 

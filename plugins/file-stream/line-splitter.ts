@@ -2,30 +2,30 @@ const LF = 0x0a;
 const CR = 0x0d;
 const INITIAL_BYTES = 1024;
 
-/** A line without its end, and how many bytes it took with it. */
+/** A line without its line end, and its length in bytes including the line end. */
 export interface Line {
   readonly text: string;
   readonly bytes: number;
 }
 
 /**
- * Cuts bytes into lines at `\n`, `\r\n` or `\r`, whatever pieces they come in. A `\r` at the end of what there is waits
- * for what follows it. What is left over is kept, and grows with the longest line.
+ * Splits bytes into lines at `\n`, `\r\n` or `\r`; the bytes arrive in chunks of any size. A `\r` at the end of the
+ * buffer is kept until the next byte has arrived, which may be `\n`. The buffer grows with the longest line.
  */
 export class LineSplitter {
   #buffer = Buffer.alloc(INITIAL_BYTES);
   #start = 0;
   #end = 0;
-  /** Up to here there is no line end. */
+  /** There is no line end before this position. */
   #scanned = 0;
 
-  push(piece: Uint8Array): void {
-    if (this.#end + piece.length > this.#buffer.length) this.#makeRoom(piece.length);
-    this.#buffer.set(piece, this.#end);
-    this.#end += piece.length;
+  push(chunk: Uint8Array): void {
+    if (this.#end + chunk.length > this.#buffer.length) this.#makeRoom(chunk.length);
+    this.#buffer.set(chunk, this.#end);
+    this.#end += chunk.length;
   }
 
-  /** `undefined` when no whole line is left. */
+  /** The next line; `undefined`: the buffer has no complete line. */
   next(): Line | undefined {
     const buffer = this.#buffer;
     for (let at = this.#scanned; at < this.#end; at++) {

@@ -13,7 +13,10 @@ import { FileSinkTask, lineOf } from './file-sink-task.ts';
 import { fileOf, FileSourceTask } from './file-source-task.ts';
 import { fileSinkOptions, fileSourceOptions } from './options.ts';
 
-/** Every task has the connector's own configuration; a source has one task, whatever `tasks.max` says. */
+/**
+ * All tasks have the configuration of the connector. `limit`: maximum number of tasks; a source has one, regardless of
+ * `tasks.max`.
+ */
 class FileConnector implements Connector {
   readonly #options: OptionDeclarations;
   readonly #limit: number;
@@ -40,7 +43,7 @@ class FileConnector implements Connector {
   }
 }
 
-/** Anything may be removed, so that what earlier configurations left behind can be cleared away. */
+/** Checks new offsets. Any offset may be removed, so that offsets of earlier configurations can be deleted. */
 async function alterSourceOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {
   if (fileOf(config) === null) {
     throw new ConnectError(

@@ -117,7 +117,7 @@ export const logSourceOptions = declareOptions({
     type: 'LONG',
     default: 0,
     importance: 'MEDIUM',
-    documentation: 'Bytes of its log that the server may keep for the slot; 0: no limit.',
+    documentation: 'Maximum number of bytes of its log that the server should keep for the slot; 0 for no limit.',
     validator: AT_LEAST_ZERO,
     group: LOG,
     width: 'SHORT',
@@ -127,20 +127,20 @@ export const logSourceOptions = declareOptions({
     ...text(
       LOG,
       'Action at largest lag',
-      'Beyond log.max.lag.bytes: warn (the connector is DEGRADED), fail (the task fails) or drop-slot (the task fails and the slot is dropped; its changes are lost).',
+      'What happens above log.max.lag.bytes. warn: the connector is DEGRADED. fail: the task fails. drop-slot: the task fails and the slot is dropped, so changes are lost.',
     ),
     default: 'warn',
     validator: choice('warn', 'fail', 'drop-slot'),
   },
   'publication.name': {
-    ...text(LOG, 'Publication', 'Name of the publication that the stream takes its tables from.'),
+    ...text(LOG, 'Publication', 'Name of the publication whose tables are streamed.'),
     default: 'dbz_publication',
   },
   'publication.autocreate.mode': {
     ...text(
       LOG,
       'Create publication',
-      'Which tables the publication has if it is created: all_tables, filtered (the captured ones; it is also kept up to date) or no_tables. With disabled it must exist.',
+      'Which tables a created publication has: all_tables, filtered (the captured tables, also later ones) or no_tables. With disabled it must exist.',
     ),
     default: 'all_tables',
     validator: choice('disabled', 'all_tables', 'filtered', 'no_tables'),
@@ -149,7 +149,7 @@ export const logSourceOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether a created publication publishes changes of partitions as those of the partitioned table.',
+    documentation: 'Whether a created publication publishes changes of partitions as changes of the partitioned table.',
     group: LOG,
     width: 'SHORT',
     displayName: 'Publish by partition root',
@@ -177,7 +177,7 @@ export const logSourceOptions = declareOptions({
     ...text(
       TABLES,
       'Key columns',
-      'Columns of the record key in place of the primary key, such as `public.orders:id,line`.',
+      'Columns of the record key instead of the primary key, such as `public.orders:id,line`.',
     ),
     validator: MESSAGE_KEYS,
   },
@@ -194,7 +194,7 @@ export const logSourceOptions = declareOptions({
     type: 'INT',
     default: 10_240,
     importance: 'MEDIUM',
-    documentation: 'Rows that are fetched at a time while a table is read.',
+    documentation: 'Number of rows per fetch while a table is read.',
     validator: AT_LEAST_ONE,
     group: SNAPSHOT,
     width: 'SHORT',
@@ -218,7 +218,7 @@ export const logSourceOptions = declareOptions({
   'snapshot.select.statement.overrides': text(
     SNAPSHOT,
     'Snapshot statements',
-    'Tables that are read with a statement of their own, in `snapshot.select.statement.overrides.<schema>.<table>`.',
+    'Tables that the snapshot reads with a statement of yours, which is in `snapshot.select.statement.overrides.<schema>.<table>`.',
   ),
   'notification.enabled.channels': {
     type: 'LIST',

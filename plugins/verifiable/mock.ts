@@ -15,7 +15,7 @@ import { pause } from './pace.ts';
 
 const IDLE_MS = 250;
 
-/** Milliseconds until the failure that `mock_mode` asks for; `undefined`: this mode is not configured. */
+/** Milliseconds until the failure that `mock_mode` requests; `undefined`: another mode, or none, is configured. */
 function failureDelayMs(config: ConnectorConfig, mode: 'connector-failure' | 'task-failure'): number | undefined {
   const options = parseOptions(mockOptions, config);
   return options.mock_mode === mode ? Number(options.delay_ms) : undefined;
@@ -25,7 +25,7 @@ function failure(what: 'connector' | 'task'): Error {
   return new Error(`The ${what} fails because of mock_mode=${what}-failure`);
 }
 
-/** Has one task, and fails when it is configured to (org.apache.kafka.connect.tools.MockConnector). */
+/** Has one task. Fails if `mock_mode` requests it (org.apache.kafka.connect.tools.MockConnector). */
 export class MockConnector implements Connector {
   #config: ConnectorConfig = {};
   #timer: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ export class MockSourceTask implements SourceTask {
   }
 }
 
-/** Drops its records. Its failure does not depend on records: the commit that it asks for fails. */
+/** Drops its records. To fail without records, it requests an offset commit, which then fails. */
 export class MockSinkTask implements SinkTask {
   #timer: NodeJS.Timeout | undefined;
   #fails = false;

@@ -42,7 +42,7 @@ export class NumberedSource {
     return this.#seqno;
   }
 
-  /** Makes the record of `seqno`, which is the next number afterwards. */
+  /** Creates the record with the number `seqno`, and increments `seqno`. */
   record(data: NumberedData): SourceRecord {
     const sourceOffset = { seqno: this.#seqno };
     this.#seqno += 1n;

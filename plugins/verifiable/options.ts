@@ -1,6 +1,5 @@
 import { declareOptions, nonEmptyString } from '../../src/index.ts';
 
-/** The connector sets it for each task. */
 const id = {
   type: 'INT',
   default: 0,
@@ -45,7 +44,7 @@ export const schemaSourceOptions = declareOptions({
   'num.messages': {
     type: 'LONG',
     importance: 'HIGH',
-    documentation: 'Records of each task after each of its starts.',
+    documentation: 'Number of records that each task produces after each start.',
   },
   'multiple.schema': {
     type: 'STRING',
@@ -57,7 +56,7 @@ export const schemaSourceOptions = declareOptions({
     type: 'INT',
     default: 1,
     importance: 'LOW',
-    documentation: 'The field partitioning is the seqno modulo this number.',
+    documentation: 'The value of the field partitioning is the seqno modulo this number.',
   },
   id,
 });

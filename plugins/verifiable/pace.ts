@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Turn } from '../../src/index.ts';
 
-/** The longest wait of one call. */
+/** Maximum wait of one call. */
 const MAX_WAIT_MS = 250;
-/** About what a record costs in the turn of the event loop. */
+/** Assumed size of a record, by which the length of a turn of the event loop is limited. */
 const RECORD_BYTES = 200;
 
 /** Spaces records evenly (org.apache.kafka.common.utils.ThroughputThrottler). */

@@ -13,7 +13,7 @@ import { VerifiableSourceTask } from './verifiable-source-task.ts';
 
 const PACKAGE = 'org.apache.kafka.connect.tools.';
 
-/** Makes as many tasks as it may; each knows its number. */
+/** Creates the maximum number of tasks. Each task gets its number as the option `id`. */
 class NumberedConnector implements Connector {
   #config: ConnectorConfig = {};
 

@@ -31,7 +31,10 @@ const SECOND = Schema.struct(
   { name: 'record', version: 2 },
 );
 
-/** Produces a number of structs, in one or two versions of a schema (org.apache.kafka.connect.tools.SchemaSourceTask). */
+/**
+ * Produces a limited number of structs with one or two versions of a schema
+ * (org.apache.kafka.connect.tools.SchemaSourceTask).
+ */
 export class SchemaSourceTask implements SourceTask {
   #source!: NumberedSource;
   #pace!: Pace;

@@ -12,7 +12,7 @@ import { jsonOf, printLine } from './printed-line.ts';
 type Line = readonly [string, string];
 
 /**
- * Prints a line of JSON for each record that it gets, and another one before its offset is committed
+ * Prints a line of JSON for each record that it receives, and another line before the offset of the record is committed
  * (org.apache.kafka.connect.tools.VerifiableSinkTask).
  */
 export class VerifiableSinkTask implements SinkTask {

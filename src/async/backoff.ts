@@ -1,4 +1,7 @@
-/** Each wait is multiplied by a random factor between these two, so that concurrent waits for the same event do not end together. */
+/**
+ * Range of a random factor by which each wait is multiplied, so that several callers that wait for the same event do not all
+ * retry at the same moment.
+ */
 export type Jitter = readonly [least: number, most: number];
 
 export const NO_JITTER: Jitter = [1, 1];
@@ -7,15 +10,15 @@ const A_FIFTH: Jitter = [0.8, 1.2];
 export interface BackoffPolicy {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** Factor by which each wait exceeds the previous one. Default: 2. */
+  /** Factor by which each wait is longer than the previous one. Default: 2. */
   readonly factor?: number;
-  /** Default: up to a fifth shorter or longer, the longest wait too. */
+  /** By default, each wait is up to a fifth shorter or longer, including the longest one. */
   readonly jitter?: Jitter;
-  /** For waits that have grown beyond `maxMs`. Default: that of the others. */
+  /** Jitter of waits that would exceed `maxMs`. Default: `jitter`. */
   readonly jitterAtMax?: Jitter;
 }
 
-/** Milliseconds to wait after a failure, when there were `attempts` before it. `random`: from 0 to 1. */
+/** Milliseconds to wait after a failure that followed `attempts` earlier ones. `random` is a number from 0 to 1. */
 export function backoffMs(attempts: number, policy: BackoffPolicy, random = Math.random()): number {
   const { firstMs, maxMs, factor = 2, jitter = A_FIFTH, jitterAtMax = jitter } = policy;
   const grownMs = firstMs === 0 ? 0 : firstMs * factor ** attempts;
@@ -23,7 +26,7 @@ export function backoffMs(attempts: number, policy: BackoffPolicy, random = Math
   return Math.min(maxMs, grownMs) * (least + random * (most - least));
 }
 
-/** Waits that grow from the first to the longest with each attempt. */
+/** Waits that grow with each attempt, from `firstMs` to `maxMs`. */
 export class Backoff {
   readonly #policy: BackoffPolicy;
   #attempts = 0;
@@ -37,7 +40,7 @@ export class Backoff {
     return backoffMs(this.#attempts++, this.#policy);
   }
 
-  /** The next wait is the first one again. */
+  /** Resets the attempts, so that the next wait is the first one again. */
   reset(): void {
     this.#attempts = 0;
   }

@@ -1,4 +1,4 @@
-/** Runs work one after the other; a failure only affects its own caller. */
+/** Runs work items one at a time. A failure is only reported to the caller that added the work. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -8,7 +8,7 @@ export class SerialQueue {
     return done;
   }
 
-  /** Resolves when all work that was added before has ended. */
+  /** Resolves when all work that was added earlier has ended. */
   async idle(): Promise<void> {
     await this.#last;
   }

@@ -1,4 +1,4 @@
-/** Lets one side wait until the other side notifies it of a change. A notification without a waiter is kept. */
+/** Lets one side wait until the other side notifies it of a change. A notification is kept if no one is waiting. */
 export class Signal {
   #raised = false;
   #wake: (() => void) | undefined;
@@ -8,7 +8,9 @@ export class Signal {
     this.#wake?.();
   }
 
-  /** Resolves at the next notification, or at one that was kept, or after `timeoutMs`. For one waiter at a time. */
+  /**
+   * Resolves at the next notification, immediately if one was kept, or after `timeoutMs`. Supports only one waiter at a time.
+   */
   async wait(timeoutMs?: number): Promise<void> {
     if (!this.#raised) {
       await new Promise<void>((resolve) => {

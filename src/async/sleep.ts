@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Resolves after `ms` milliseconds; rejects with an AbortError if the signal aborts first. */
+/** Resolves after `ms` milliseconds. Rejects with an AbortError if the signal aborts first. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return delay(ms, undefined, signal === undefined ? {} : { signal });
 }

@@ -1,6 +1,6 @@
 /**
- * Resolves with whether a promise resolves within `timeoutMs` milliseconds. The work continues after the result `false`. Rejects if the
- * promise rejects. The timer is cleared in all cases.
+ * Resolves with true if the promise resolves within `timeoutMs` milliseconds, and otherwise with false; the work then
+ * continues. Rejects if the promise rejects. The timer is cleared in all cases.
  */
 export async function within(outcome: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

@@ -7,8 +7,8 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * The unit that counts as one client: an IPv4 address, or an IPv6 network of 64 bits, because one host may have all of its
- * addresses.
+ * The unit that counts as one client: an IPv4 address, or an IPv6 network of 64 bits, because a single host may own all
+ * addresses of such a network.
  */
 export function addressGroup(address: string): string {
   if (!isIPv6(address)) return address;

@@ -8,7 +8,7 @@ export const clientOptions = declareOptions({
     default: 'PLAINTEXT',
     importance: 'MEDIUM',
     documentation:
-      'Protocol to the brokers. Connectors need it again with `producer.`, `consumer.` and `admin.` in front.',
+      'Protocol to the brokers. For the clients of connectors, set it with the prefixes `producer.`, `consumer.` and `admin.` too.',
     validator: oneOfIgnoringCase('SASL_SSL', 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT'),
   },
   'sasl.mechanism': {
@@ -21,7 +21,7 @@ export const clientOptions = declareOptions({
     type: 'PASSWORD',
     default: null,
     importance: 'MEDIUM',
-    documentation: 'Login module line with the user name and password, as Java clients have it.',
+    documentation: 'Login module line with the user name and password, in the format of Java clients.',
   },
   'ssl.truststore.location': {
     type: 'STRING',
@@ -39,7 +39,7 @@ export const clientOptions = declareOptions({
     type: 'STRING',
     default: 'JKS',
     importance: 'MEDIUM',
-    documentation: 'PEM, PKCS12 or JKS; a file is read by its content.',
+    documentation: 'PEM, PKCS12 or JKS. The format of a file is detected by its content.',
   },
   'ssl.truststore.certificates': {
     type: 'PASSWORD',
@@ -63,7 +63,7 @@ export const clientOptions = declareOptions({
     type: 'STRING',
     default: 'JKS',
     importance: 'MEDIUM',
-    documentation: 'PEM, PKCS12 or JKS; a file is read by its content.',
+    documentation: 'PEM, PKCS12 or JKS. The format of a file is detected by its content.',
   },
   'ssl.keystore.key': {
     type: 'PASSWORD',
@@ -113,7 +113,7 @@ export const javaOnlyKeys: ReadonlySet<string> = new Set([
   'security.providers',
 ]);
 
-/** Keys of these families that are supported here. */
+/** Keys with a prefix in `javaOnlyPrefixes` that are supported nevertheless. */
 export const honouredKeys: ReadonlySet<string> = new Set([
   'sasl.oauthbearer.token.endpoint.url',
   'sasl.oauthbearer.client.credentials.client.id',
@@ -121,7 +121,7 @@ export const honouredKeys: ReadonlySet<string> = new Set([
   'sasl.oauthbearer.scope',
 ]);
 
-/** Families of keys that are ignored with a warning. */
+/** Prefixes of keys that are ignored with a warning, except for `honouredKeys`. */
 export const javaOnlyPrefixes: readonly string[] = [
   'internal.key.converter.',
   'internal.value.converter.',

@@ -41,7 +41,10 @@ export interface ValidatedSection {
   readonly results: readonly OptionResult[];
 }
 
-/** `undeclared`: results for keys that no section declares; they have no definition. */
+/**
+ * Builds the response of `/config/validate`. `undeclared`: results for keys that no section declares; they have no
+ * definition.
+ */
 export function configInfos(
   pluginClass: string,
   sections: readonly ValidatedSection[],

@@ -24,7 +24,7 @@ function converterClass(what: string, order: number, interfaceName: string) {
     type: 'CLASS',
     default: null,
     importance: 'LOW',
-    documentation: `Converter between records and the bytes in Kafka for ${what.toLowerCase()}s; the worker's own when absent. Its settings are given as sub-keys, and only count when the class is named here.`,
+    documentation: `Converter between records and the bytes in Kafka for ${what.toLowerCase()}s; the worker's converter when absent. Its settings are sub-keys, which apply only if the class is set here.`,
     group: COMMON,
     order,
     width: 'SHORT',
@@ -33,7 +33,10 @@ function converterClass(what: string, order: number, interfaceName: string) {
   } as const satisfies OptionDeclaration;
 }
 
-/** Class options are checked when the class is looked up; the text is Connect's for its two checks. */
+/**
+ * A validator that accepts every value, because the class is checked when it is looked up. The text is that of
+ * Connect's two validators.
+ */
 function anyClassOf(interfaceName: string) {
   const text = `A concrete subclass of org.apache.kafka.connect.storage.${interfaceName}, A class with a public, no-argument constructor`;
   return { text, check: () => undefined };
@@ -156,7 +159,7 @@ export const commonConnectorOptions = declareOptions({
     default: 60000,
     importance: 'MEDIUM',
     documentation:
-      'Longest wait in milliseconds between two retries; when it is reached, waits are random and shorter than it.',
+      'Longest wait in milliseconds between two retries. Once it is reached, waits are random up to this value.',
     group: ERRORS,
     order: 2,
     width: 'MEDIUM',
@@ -282,7 +285,8 @@ export const sourceConnectorOptions = declareOptions({
     type: 'STRING',
     default: 'poll',
     importance: 'MEDIUM',
-    documentation: 'With exactly-once delivery: a transaction per `poll`, per `interval`, or as the `connector` says.',
+    documentation:
+      'With exactly-once delivery: a transaction per `poll`, per `interval`, or as the connector decides (`connector`).',
     group: EXACTLY_ONCE,
     order: 3,
     width: 'SHORT',
@@ -305,7 +309,7 @@ export const sourceConnectorOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation: 'Own topic for the offsets of this connector, instead of the one of the worker.',
+    documentation: "Topic for the offsets of this connector, in place of the worker's topic.",
     group: 'offsets.topic',
     order: 1,
     width: 'LONG',

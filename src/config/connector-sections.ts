@@ -21,15 +21,16 @@ const OWN_OPTIONS: readonly OptionDeclarations[] = [taskThreadOptions, healthOpt
 const OWN_SOURCE_OPTIONS: readonly OptionDeclarations[] = [...OWN_OPTIONS, sourceErrorOptions];
 
 /**
- * `connect`: as in Kafka Connect. Its own options have no recommended values for closed sets, and options that it does not have are
- * listed only if set. `all`: lists all options and recommends the values of all closed sets.
+ * The options that a validation lists. `connect`: as in Kafka Connect; Connect's own options have no recommended values
+ * for closed sets, and options that Connect does not have are listed only if they are set. `all`: lists all options and
+ * recommends the values of all closed sets.
  */
 export type ListedOptions = 'connect' | 'all';
 
 /**
- * Validates a connector's configuration against all applicable declarations, in the order of Connect's response: Connect's own
- * options with those of transformations and predicates, those of the connector, those of converters that the connector names
- * itself, and those that Kafka Connect does not have.
+ * Validates a connector's configuration against all applicable declarations. The sections are in the order of Connect's
+ * response: Connect's own options with those of transformations and predicates; the options of the connector; those of
+ * converters that the connector names itself; and those that Kafka Connect does not have.
  */
 export function validateConnectorSections(
   config: RawConfig,
@@ -55,7 +56,7 @@ function ownSection(declarations: OptionDeclarations, config: RawConfig, listed:
   return { declarations, results: results.filter(({ name }) => listed === 'all' || config[name] !== undefined) };
 }
 
-/** A recommender takes precedence over the choices of the validator. */
+/** Recommends the choices of the validators. The recommender of an option takes precedence. */
 function withChoices({ declarations, results }: ValidatedSection): ValidatedSection {
   return {
     declarations,
@@ -71,7 +72,9 @@ function visibleResults(declarations: OptionDeclarations, results: readonly Opti
   return results.filter(({ name }) => declarations[name]?.internal !== true);
 }
 
-/** The order is that of Java's map. Messages of this section name keys without their prefix, like the converter itself. */
+/**
+ * The options are in the order of Java's HashMap. Messages name keys without the prefix, as the converter itself does.
+ */
 function converterSection(
   { option, kind, type }: (typeof CONVERTERS)[number],
   config: RawConfig,

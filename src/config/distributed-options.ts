@@ -120,13 +120,14 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 3000,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds to wait for other workers when this one has to catch up with them.',
+    documentation: 'Milliseconds that a worker may take to read the config topic as far as the other workers have.',
   },
   'worker.unsync.backoff.ms': {
     type: 'INT',
     default: 300000,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds to stay out of the group after catching up failed.',
+    documentation:
+      'Milliseconds that a worker stays out of the group if it does not catch up within `worker.sync.timeout.ms`.',
   },
   'offset.storage.topic': internalTopic('the offsets of source connectors', 'connect-offsets'),
   'offset.storage.partitions': internalPartitions('offset', 25),
@@ -174,7 +175,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: null,
     importance: 'LOW',
-    documentation: 'Size of that key in bits; by default that of the algorithm.',
+    documentation: 'Size of the key for requests between workers, in bits; by default that of the algorithm.',
   },
   'inter.worker.signature.algorithm': {
     type: 'STRING',

@@ -11,8 +11,8 @@ export interface EnvironmentProperties {
 }
 
 /**
- * Worker properties from `CONNECT_*` variables, mapped as by common images: `CONNECT_GROUP_ID` is `group.id`; a double underscore
- * is `_`, a triple one `-`. `CONNECT_LOG4J_ROOT_LOGLEVEL` sets `log.level`.
+ * Worker properties from `CONNECT_*` variables. Their names are mapped as in common images: `CONNECT_GROUP_ID` is
+ * `group.id`; a double underscore is `_`, a triple one `-`. `CONNECT_LOG4J_ROOT_LOGLEVEL` sets `log.level`.
  */
 export function environmentProperties(
   environment: Readonly<Record<string, string | undefined>>,

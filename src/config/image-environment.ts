@@ -3,7 +3,10 @@ import type { Properties } from './worker-config.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Debezium's image requires this variable. Its other variables have names too general to be read without it. */
+/**
+ * Debezium's image requires this variable. The names of its other variables are too general, so they are read only if
+ * this one is set.
+ */
 const DEBEZIUM_SIGN = 'CONFIG_STORAGE_TOPIC';
 
 /** Variables of Debezium's image without the prefix `CONNECT_`, and their properties. */
@@ -35,8 +38,9 @@ const DEBEZIUM_DEFAULTS: Properties = {
 const METRICS_LISTENER = 'http://0.0.0.0:9404';
 
 /**
- * Worker properties from the variables, besides `CONNECT_*`, of the images of Debezium (docker-entrypoint.sh) and Strimzi
- * (KafkaConnectCluster of the operator). Properties files and `CONNECT_*` variables take precedence.
+ * Worker properties from the variables of the images of Debezium (docker-entrypoint.sh) and Strimzi
+ * (KafkaConnectCluster of the operator) other than `CONNECT_*`. Properties files and `CONNECT_*` variables take
+ * precedence.
  */
 export function imageProperties(environment: Environment): Properties {
   return { ...debeziumProperties(environment), ...metricsProperties(environment) };

@@ -7,8 +7,9 @@ const MAX_TYPOS = 3;
 const MIN_PREFIX = 5;
 
 /**
- * The known name that was probably meant: the one with the fewest typos (an extra, missing, wrong or transposed character),
- * otherwise the only one of which `given` is a prefix, or that is a prefix of `given`, up to a `-`, `.` or `_`.
+ * The known name that was probably meant; `undefined` if there is none. It is the name with the fewest typos (an extra,
+ * missing, wrong or transposed character). If no name is similar enough, it is the only name that continues `given`
+ * after a `-`, `.` or `_`, or that `given` continues in this way.
  */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   if (given.length > MAX_LENGTH) return undefined;
@@ -38,8 +39,8 @@ function hasPrefix(text: string, prefix: string): boolean {
 }
 
 /**
- * The number of typos (Damerau-Levenshtein distance), or more than `limit`. Only a band of the table as wide as the limit is
- * computed.
+ * The number of typos (Damerau-Levenshtein distance), or a number above `limit` if there are more. Only a band of the
+ * table that is as wide as the limit is computed.
  */
 function typosBetween(one: string, other: string, limit: number): number {
   if (Math.abs(one.length - other.length) > limit) return limit + 1;

@@ -18,16 +18,18 @@ export interface ParsedTypes {
   PASSWORD: Password;
 }
 
-/** Checks a parsed value. `text` describes what is allowed, in answers and in the tables of the documents. */
+/**
+ * Checks a parsed value. `text` describes the allowed values in API answers and in the option tables of the documents.
+ */
 export interface Validator {
   readonly text: string;
-  /** All values that are allowed, where these are texts of a closed set. */
+  /** All allowed values, if they are a closed set of texts. */
   readonly choices?: readonly string[];
   /** Lists only: repeated entries are dropped before a connector sees them, and reported by validation. */
   readonly distinct?: boolean;
   /**
-   * @returns `undefined` if the value is allowed; otherwise the reason, before which the worker writes `Invalid value … for
-   *   configuration …: `, or an object with the whole message
+   * @returns `undefined` if the value is allowed; otherwise the reason, which the worker prints after `Invalid value …
+   * for configuration …: `, or an object with the whole message
    */
   check(name: string, value: unknown): string | { readonly message: string } | undefined;
 }
@@ -44,7 +46,10 @@ export interface Recommender {
  */
 export interface OptionDeclaration<T extends OptionType = OptionType> {
   readonly type: T;
-  /** Absent: the option is required. `null`: optional without a default. A text is parsed as a given value is. */
+  /**
+   * Absent: the option is required. `null`: optional without a default. A text is parsed in the same way as a
+   * configured value.
+   */
   readonly default?: string | number | bigint | boolean | readonly string[] | null;
   readonly importance: Importance;
   readonly documentation: string;
@@ -73,10 +78,13 @@ export type ParsedOptions<D extends OptionDeclarations> = {
 /**
  * Declares the options of a plugin and keeps their literal types, so that `parseOptions` returns typed values.
  *
- * ```ts const options = declareOptions({
+ * ```ts
+ * const options = declareOptions({
  *   url: { type: 'STRING', importance: 'HIGH', documentation: 'Where records are sent.', validator: nonEmptyString },
- *   'batch.size': { type: 'INT', default: 100, importance: 'LOW', documentation: 'Records of a request.', validator: atLeast(1) },
- * }); const settings = parseOptions(options, config); // settings.url: string, settings['batch.size']: number ```
+ *   'batch.size': { type: 'INT', default: 100, importance: 'LOW', documentation: 'Records of a request.' },
+ * });
+ * const settings = parseOptions(options, config); // settings.url: string, settings['batch.size']: number
+ * ```
  */
 export function declareOptions<const D extends OptionDeclarations>(declarations: D): D {
   return declarations;

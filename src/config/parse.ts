@@ -152,8 +152,8 @@ function distinct(declaration: OptionDeclaration, value: unknown): unknown {
 }
 
 /**
- * Every option with its value and all errors, in declaration order (ConfigDef.validate). A value that cannot be parsed is `null`;
- * its validator is called with `null` too, as in Connect.
+ * Validates every option (ConfigDef.validate). Returns the results, with the value and all errors of each option, in
+ * declaration order. A value that cannot be parsed is `null`; its validator is called with `null` too, as in Connect.
  */
 export function validateOptions(
   declarations: OptionDeclarations,

@@ -13,7 +13,10 @@ export interface PluginChoice {
 
 export interface PluginChoices {
   ofType(kind: ChoiceKind): readonly PluginChoice[];
-  /** Finds a plugin by full name or alias: the newest version in the range `wanted`, or of all versions. */
+  /**
+   * Finds a plugin by full name or alias: its newest version in the range `wanted`, or its newest version without a
+   * range.
+   */
   tryFind(kind: ChoiceKind, name: string, wanted?: string): PluginChoice | undefined;
 }
 
@@ -63,7 +66,7 @@ export function versionMismatch(plugins: PluginChoices, plugin: PluginChoice, wa
   return `Plugin ${plugin.className} not found that matches the version range ${range.text}, available versions: [${versions}]`;
 }
 
-/** For example `Cast$Key` and `Cast$Value` of `Cast`, which is not a plugin itself. */
+/** The inner classes of a class that is not a plugin itself, for example `Cast$Key` and `Cast$Value` of `Cast`. */
 function innerClasses(plugins: PluginChoices, kind: ChoiceKind, name: string): string[] {
   const names = plugins.ofType(kind).map(({ className }) => className);
   return names.filter((className) => className.startsWith(`${name}$`)).sort();

@@ -14,7 +14,7 @@ import {
 import { invalidValueText } from './to-text.ts';
 import type { Properties } from './worker-config.ts';
 
-/** The context that determines Connect's options of a connector. */
+/** The properties of a connector and its worker on which Connect's own options depend. */
 export interface ConnectorContext {
   readonly type: 'sink' | 'source';
   readonly connector: PluginChoice;
@@ -69,7 +69,10 @@ function converterOptions(
   };
 }
 
-/** The error message for the requested version of a converter that the connector names itself; its options are unknown then. */
+/**
+ * The error message if the connector requests a version of its own converter that is not installed. The options of the
+ * converter are unknown then.
+ */
 export function converterMismatch(
   option: string,
   kind: ChoiceKind,

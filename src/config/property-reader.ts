@@ -83,7 +83,10 @@ export class PropertyReader {
     for (const name of names) this.#known.add(name);
   }
 
-  /** Logs names only, because values may be secrets. Like the Java clients, it reports keys that were set but not read. */
+  /**
+   * Logs the keys that were set but not read, as the Java clients do. Values are not logged, because they may be
+   * secrets.
+   */
   logUnknown(logger: Logger): void {
     const unknown = Object.keys(this.#properties).filter((name) => !this.#known.has(name));
     if (unknown.length > 0) logger.info({ properties: unknown }, 'Unused client properties have no effect');

@@ -30,7 +30,7 @@ export const rateLimitOptions = declareOptions({
     default: NONE,
     importance: 'LOW',
     documentation:
-      'Bytes per second for all tasks of the connector together; each task has an equal share. -1 means no limit. A sink counts values as they are in Kafka; a source counts keys and values as they are produced.',
+      'Bytes per second for all tasks of the connector together; each task has an equal share. -1 means no limit. A sink counts the bytes of the values in Kafka; a source counts the bytes of the keys and values that it sends.',
     group: GROUP,
     order: 2,
     width: 'SHORT',

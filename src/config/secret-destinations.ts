@@ -41,9 +41,10 @@ function decoded(url: string): string {
 }
 
 /**
- * Determines the secrets that must not be sent while the configuration differs from the stored one. Secrets are the stored values
- * of `kept` and the values of variables. An address concerns the secrets whose keys start with the same word; the connector class
- * concerns all. A variable that is not stored under its key is always withheld.
+ * Determines the secrets that must not be sent while the configuration differs from the stored one. Secrets are the
+ * stored values of `kept` and the values of variables. A changed address or class affects the secrets whose keys begin
+ * with the same word. `connector.class` affects all secrets; a key without a dot affects all, and is affected by all. A
+ * variable that is not stored under its key is always withheld.
  */
 export function withheld(config: Config, kept: Iterable<string>, stored: Config): Withheld {
   const variables = new Set(variableKeys(config));

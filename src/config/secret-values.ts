@@ -5,10 +5,13 @@ const SURELY_SECRET = /passw|secret|token|credential|jaas|passphrase|user\.info$
 const PROBABLY_SECRET = /(?:^|[._-])(?:pwd|pass|creds?)$|(?:api|access|private|secret|account)[._-]?key$/i;
 const PROVIDER_REFERENCE = /^\$\{[^{}]+\}$/;
 const REFERENCES = /\$\{[^{}]+\}/g;
-/** Patterns of passwords within values, in their first group. Repetitions are bounded, so that matching takes linear time. */
+/**
+ * Patterns of passwords within values; the first group is the password. Repetitions are bounded, so that matching takes
+ * linear time.
+ */
 const PASSWORDS_WITHIN: readonly RegExp[] = [
   /\/\/[^/?#@:\s]*:([^@/\s]+(?:@[^@/\s]{1,128})?)@/g,
-  // A slash that should have been written as %2F; a port has digits only.
+  // A password with a slash that should have been written as %2F. The lookahead excludes ports.
   /\/\/[^/?#@:\s]*:(?!\d{1,5}[/?#])([^@\s]{1,128})@/g,
   /(?:^|[?&;,\s{"'(])[\w.-]{0,64}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|accesskey|accountkey)\s{0,8}=\s{0,8}["']?([^&;,\s"']+)/gi,
   /"[\w.-]{0,64}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key)"\s{0,8}:\s{0,8}"([^"]+)"/gi,

@@ -9,7 +9,10 @@ export function unknownOptionText({ key, nearest }: UnknownOption): string {
   return `unknown option ${key}; did you mean ${nearest}?`;
 }
 
-/** Options of transforms, predicates, converters, Kafka clients and topic groups, not of the connector. */
+/**
+ * Prefixes of options that are not the connector's own: those of transforms, predicates, converters, Kafka clients and
+ * topic groups.
+ */
 const NAMES_OF_OTHERS =
   /^(transforms|predicates|(key|value|header)\.converter|(consumer|producer|admin)\.override|topic\.creation)\./;
 /** Maximum number of keys to compare, to limit the time of a validation. */

@@ -173,7 +173,10 @@ function distributedParts(
   };
 }
 
-/** Other keys under `offset.storage.` etc. are topic settings for its creation. */
+/**
+ * The settings with which an internal topic is created: the other keys under `offset.storage.` and the similar
+ * prefixes.
+ */
 function topicSettings(kind: string, properties: Properties, warnings: string[]): Properties {
   const settings: Record<string, string> = {};
   for (const [name, value] of Object.entries(withPrefix(properties, `${kind}.storage.`))) {
@@ -228,7 +231,7 @@ export function withPrefix(properties: Properties, prefix: string): Record<strin
   return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
 }
 
-/** A misspelled key may be the cause of an error about another one, such as a missing key. */
+/** Such warnings are reported with the errors, because a missing key may be a misspelled one. */
 function isMisspelling(warning: string): boolean {
   return warning.includes('did you mean');
 }

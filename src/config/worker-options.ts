@@ -237,7 +237,7 @@ export const ownWorkerOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether JsonConverter refuses values that it would otherwise change silently. These are numbers that do not fit, values of another type, and text after the end.',
+      'Whether JsonConverter refuses values that it would otherwise change silently. The option concerns numbers that are too large for their type, values of another type, and text after the end of the JSON.',
   },
   'log.level': {
     type: 'STRING',
@@ -251,7 +251,7 @@ export const ownWorkerOptions = declareOptions({
     default: 'auto',
     importance: 'LOW',
     documentation:
-      '`json`: one object per line. `pretty`: text for people. `auto`: `pretty` on a terminal, otherwise `json`.',
+      '`json`: one JSON object per line. `pretty`: plain text. `auto`: `pretty` on a terminal, otherwise `json`.',
     validator: oneOf('auto', 'json', 'pretty'),
   },
   'task.threads': {
@@ -266,7 +266,7 @@ export const ownWorkerOptions = declareOptions({
     default: 60000,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds without a turn of its event loop after which a thread is terminated. The task that blocks it becomes FAILED; the other tasks of the thread continue in a new one.',
+      'Milliseconds for which code may block the event loop of a thread before the thread is terminated. The task whose code blocked the event loop becomes FAILED; the other tasks of the thread continue in a new thread.',
     validator: atLeast(100),
   },
   services: {
@@ -282,7 +282,7 @@ export const ownWorkerOptions = declareOptions({
     default: 'own',
     importance: 'LOW',
     documentation:
-      'Where the services run. `own`: in their own thread; if it hangs (`task.hang.timeout.ms`) or exits, they restart in a new one. `main`: in the main thread, which saves memory.',
+      'Where the services run. `own`: in their own thread; if it hangs (`task.hang.timeout.ms`) or exits, the services restart in a new thread. `main`: in the main thread, which saves memory.',
     validator: oneOf('own', 'main'),
   },
   'metrics.listeners': {
@@ -290,7 +290,7 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Additional addresses on which only `/metrics` answers, for example `http://0.0.0.0:9404`. Extensions such as BasicAuthSecurityRestExtension do not apply there. https uses the settings of `listeners.https.…`.',
+      'Additional addresses that serve only `/metrics`, for example `http://0.0.0.0:9404`. Extensions such as BasicAuthSecurityRestExtension do not apply to these addresses. For https, the settings `listeners.https.…` are used.',
     validator: optionalListenerUrls,
   },
   'metrics.naming': {
@@ -298,7 +298,7 @@ export const ownWorkerOptions = declareOptions({
     default: ['strimzi', 'confluent'],
     importance: 'LOW',
     documentation:
-      "Names under which `/metrics` publishes Connect's metrics. `strimzi` and `confluent` are the names that jmx_exporter produces with the rules of those projects; `reporter` those of Strimzi's Metrics Reporter.",
+      "Names under which `/metrics` publishes Connect's metrics. `strimzi` and `confluent` are the names that jmx_exporter produces with the rules of these projects; `reporter` are the names of Strimzi's Metrics Reporter.",
     validator: listOf(['strimzi', 'confluent', 'reporter']),
   },
   console: {
@@ -312,7 +312,8 @@ export const ownWorkerOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'LOW',
-    documentation: 'Whether the console refuses changes and previews of messages. The REST API itself stays as it is.',
+    documentation:
+      'Whether the console refuses changes and previews of messages. The option does not affect the REST API.',
   },
   'console.title': {
     type: 'STRING',
@@ -334,7 +335,7 @@ export const ownWorkerOptions = declareOptions({
     default: 500,
     importance: 'LOW',
     documentation:
-      'Maximum number of open connections per listener of the REST API. Requests on further ones are answered 503. When all connections are in use, the one that has been idle longest is closed. A connection that has not completed its first request is closed only for another address, and only while its own address has more than half of all connections.',
+      'Maximum number of open connections per listener of the REST API. Requests on further connections return 503. When all connections are in use, the connection that has been idle longest is closed. A connection that has not completed its first request is closed only for a client with another address, and only if its own address has more than half of all connections.',
     validator: atLeast(1),
   },
   'rest.basic.auth.credentials.file': {
@@ -364,7 +365,7 @@ export const ownWorkerOptions = declareOptions({
     default: 100,
     importance: 'LOW',
     documentation:
-      'Number of changes per connector that the history keeps; 0 turns the history off. Use the same value on all workers. With a smaller value, the oldest changes are removed when the worker next becomes leader; with 0, all are.',
+      'Number of changes per connector that the history keeps; 0 turns the history off. Use the same value on all workers. If you lower the value, the oldest changes are removed when a worker with the new value becomes leader; with 0, all changes are removed.',
     validator: between(0, 1000),
   },
   ...healthOptions,

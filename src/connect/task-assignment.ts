@@ -8,11 +8,14 @@ import type { Failure } from './task-failure.ts';
 export interface TaskId {
   readonly connector: string;
   readonly task: number;
-  /** The number of a replay of dead letters, whose task does not belong to the connector. */
+  /** Set for the task of a replay of dead-letter records, which is not a task of the connector: the number of the replay. */
   readonly replay?: number | undefined;
 }
 
-/** `connector-task`, as Connect prints it. Replays have `connector/replay/number`, which cannot be the name of a task. */
+/**
+ * Returns `connector-task`, as Connect prints it. For a replay, returns `connector/replay/number`, which cannot be the text of
+ * a task.
+ */
 export function taskText({ connector, task, replay }: TaskId): string {
   return replay === undefined ? `${connector}-${String(task)}` : `${connector}/replay/${String(replay)}`;
 }
@@ -21,26 +24,26 @@ export function taskText({ connector, task, replay }: TaskId): string {
 export type TargetState = 'STARTED' | 'PAUSED' | 'STOPPED';
 
 /**
- * Everything that a task host needs to run one task, as plain data, so that the host can be in another thread. Variables of config
- * providers are not resolved before the task is started.
+ * Everything that a task host needs to run one task. It is plain data, so that the host can be in another thread. Variables of
+ * config providers are resolved only when the task is started.
  */
 export interface TaskAssignment {
   readonly id: TaskId;
   readonly type: 'sink' | 'source';
-  /** Number of tasks of the connector, which share its rate limit. */
+  /** Number of tasks of the connector. They share its rate limit. */
   readonly tasks: number;
   readonly connectorConfig: ConnectorConfig;
   readonly taskConfig: ConnectorConfig;
   readonly targetState: TargetState;
   /** Set if records of the connector have ended a thread. */
   readonly care?: TaskCare | undefined;
-  /** Set for a task that replays dead letters. */
+  /** Set for a task that replays dead-letter records. */
   readonly replay?: ReplayAssignment | undefined;
-  /** Set if the task moved here from another worker: it continues as the same member of its consumer group. */
+  /** Set if the task moved here from another worker. It then resumes the membership in its consumer group. */
   readonly handover?: Handover | undefined;
 }
 
-/** Limits of one task per second; `undefined`: no limit. */
+/** Limits of one task per second; `undefined` means no limit. */
 export interface RateLimit {
   readonly records: number | undefined;
   readonly bytes: number | undefined;
@@ -48,9 +51,9 @@ export interface RateLimit {
 
 /** The records at which earlier tasks of the connector ended their threads. */
 export interface TaskCare {
-  /** One of these records may end the thread: they are put in small steps. */
+  /** Records that may have ended the thread. They are put in small steps. */
   readonly suspects: readonly RecordRange[];
-  /** These are neither converted nor put, but passed to the error policy. */
+  /** Records that are neither converted nor put, but passed to the error policy. */
   readonly poisoned: readonly PoisonedRecord[];
 }
 
@@ -59,24 +62,24 @@ export interface PoisonedRecord extends TopicPartition {
   readonly offset: number;
   readonly stage: 'conversion' | 'put';
   readonly message: string;
-  /** The stack of the last thread, with frames as in an Error's stack. */
+  /** Stack of the last thread that ended, with frames as in an Error's stack. */
   readonly stack: string;
 }
 
-/** An event that a task host reports about a task. Events of one task are in order; STOPPED is its last. */
+/** An event that a task host reports about a task. The events of one task are in order, and STOPPED is the last one. */
 export type TaskEvent =
   | { readonly id: TaskId; readonly state: 'RUNNING' | 'PAUSED' }
-  /** `handover`: for the next worker of the task, if it was requested and the task has one. */
+  /** `handover` is for the next worker of the task. It is set if it was requested and the task has one. */
   | { readonly id: TaskId; readonly state: 'STOPPED'; readonly handover?: Handover | undefined }
   | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }
-  /** After RUNNING: the task has delivered its first records, or found none. */
+  /** Reported after RUNNING, when the task has delivered its first records or found none. */
   | { readonly id: TaskId; readonly state: 'READY' }
   | { readonly id: TaskId; readonly state: 'TOPIC'; readonly topic: string }
   | { readonly id: TaskId; readonly state: 'REPLAYED'; readonly progress: ReplayProgress }
-  /** All records of the partition before the offset are stored; some of them were in the task's care. */
+  /** All records of the partition before the offset are stored, and some of them needed care. */
   | { readonly id: TaskId; readonly state: 'PASSED'; readonly passed: PartitionOffset };
 
-/** A task is in one of these states at a time. */
+/** Returns true if the event reports a state. A task is in exactly one of these states at a time. */
 export function isState(
   event: TaskEvent,
 ): event is Extract<TaskEvent, { state: 'RUNNING' | 'PAUSED' | 'STOPPED' | 'FAILED' }> {

@@ -12,8 +12,8 @@ import {
 
 /**
  * Why a task or connector has failed.
- * infrastructure: a broker, database or other service cannot be reached or cannot do its work now.
- * hang: the event loop of its thread was blocked. memory: the heap of its thread was full.
+ * infrastructure: a broker, database or other service is unreachable or currently unable to work.
+ * hang: the event loop of the thread was blocked. memory: the heap of the thread was full.
  * configuration: options, credentials or privileges are wrong. data: a record is invalid.
  * unknown: the plugin threw another error, usually because of a bug.
  */
@@ -51,7 +51,7 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_SOCKET',
 ]);
 
-/** Codes of errors that a retry does not fix, but a new member or producer does. */
+/** Error codes that a retry does not resolve, but a new group member or producer does. */
 const FIXED_BY_RESTART: ReadonlySet<number> = new Set([
   -1,
   ErrorCode.illegalGeneration,
@@ -79,7 +79,7 @@ const RECORD_CODES: ReadonlySet<number> = new Set([
   INVALID_RECORD,
 ]);
 
-/** Classes of SQLSTATE, the error codes of SQL databases, for errors that plugins throw as their driver raised them. */
+/** Failure kinds by SQLSTATE class. Plugins may throw errors exactly as their database driver raised them. */
 const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
   ['08', 'infrastructure'],
   ['40', 'infrastructure'],
@@ -95,15 +95,15 @@ const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
 ]);
 
 /**
- * The kind is that of the error of a service, even if it is wrapped. If no error of the chain comes from a service, it follows from the
- * scope of the outermost error that has one.
+ * Determines the kind of a failure. If the error or one of its causes comes from a service, that error determines the kind.
+ * Otherwise the scope of the outermost error with a scope does.
  */
 export function failureOf(thrown: unknown): Failure {
   const chain = chainOf(thrown);
   const first = chain.findIndex((error) => kindByService(error) !== undefined);
   const serviceError = chain[first];
   if (serviceError !== undefined) {
-    // A RetriableError may be caused by rejected credentials.
+    // A RetriableError may have been caused by rejected credentials.
     const isRejected = serviceError instanceof RetriableError && chain.slice(first).some(isOfCaller);
     const kind = isRejected ? 'configuration' : kindByService(serviceError);
     return { kind: kind ?? 'unknown', reason: oneLine(serviceError.message) };
@@ -112,12 +112,12 @@ export function failureOf(thrown: unknown): Failure {
   return { kind: kinds[0] ?? 'unknown', reason: oneLine(chain.at(-1)?.message ?? '') };
 }
 
-/** A failure whose cause is known without an error. */
+/** Creates a failure whose cause is known without an error. */
 export function failureFor(kind: FailureKind, reason: string): Failure {
   return { kind, reason: oneLine(reason) };
 }
 
-/** The error and its causes. Of an AggregateError the first error is followed. */
+/** Returns the error and its causes. For an AggregateError, the first of its errors is followed. */
 function chainOf(thrown: unknown): Error[] {
   const chain: Error[] = [];
   let next: unknown = thrown;
@@ -161,7 +161,10 @@ const KIND_BY_SCOPE = {
   infrastructure: 'infrastructure',
 } as const;
 
-/** The scope `infrastructure` is the default of errors, so it does not determine a kind. */
+/**
+ * Returns the kind for the scope of an error. The scope `infrastructure` is the default of errors, so it does not determine a
+ * kind.
+ */
 function kindByScope(error: Error): FailureKind | undefined {
   if (!(error instanceof SluiceError) || error.scope === 'infrastructure') return undefined;
   return KIND_BY_SCOPE[error.scope];

@@ -13,7 +13,7 @@ import type {
 } from '../connect/api.ts';
 import { converterType } from './converter-type.ts';
 
-/** org.apache.kafka.connect.converters.ByteArrayConverter: bytes as they are, and nothing else. */
+/** org.apache.kafka.connect.converters.ByteArrayConverter. Bytes are passed through unchanged; other types are rejected. */
 const byteArrayConverter: Converter & HeaderConverter = {
   passesMessages: true,
   fromConnectData(_topic, schema, value) {

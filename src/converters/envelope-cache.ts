@@ -2,21 +2,21 @@ import type { Schema } from '../data/schema.ts';
 import { standsAt } from '../data/repeated-texts.ts';
 import type { StructReader } from './json-payload.ts';
 
-/** The beginning of messages up to their payload, `{"schema":…,"payload":`, and what it says. */
+/** The beginning of messages up to their payload, `{"schema":…,"payload":`, with the schema in it. */
 export interface EnvelopeStart {
   readonly bytes: Buffer;
-  /** The same; `undefined` where it is not ASCII. */
+  /** The bytes as text; `undefined` if they are not ASCII. */
   readonly text: string | undefined;
   readonly schema: Schema | null;
   readonly payload: StructReader | undefined;
 }
 
-/** Topics with more schemas than this at a time are read at the general reader's speed. */
-const RECENT = 8;
+/** Messages of topics that mix more schemas than this are parsed by the slower general reader. */
+const MAX_ENVELOPES = 8;
 
 /**
- * The schema part of messages is the same bytes again and again; comparing 300 of them costs 0.1 µs, parsing them 4 µs. The
- * last few are kept, the one used last in front.
+ * Most messages of a topic begin with the same schema. Comparing its 300 bytes takes 0.1 µs, parsing them takes 4 µs. The most
+ * recently used beginnings are kept, the latest first.
  */
 export class RecentEnvelopes {
   readonly #recent: EnvelopeStart[] = [];
@@ -25,17 +25,17 @@ export class RecentEnvelopes {
     return this.#find(({ bytes }) => beginsWith(message, bytes));
   }
 
-  /** The known beginning at position `at` of an ASCII text. */
+  /** Finds a known beginning at position `at` of an ASCII text. */
   findIn(text: string, at: number): EnvelopeStart | undefined {
     const [last] = this.#recent;
     if (last?.text !== undefined && standsAt(text, last.text, at)) return last;
     return this.#find((start) => start.text !== undefined && standsAt(text, start.text, at));
   }
 
-  #find(isIt: (start: EnvelopeStart) => boolean): EnvelopeStart | undefined {
+  #find(matches: (start: EnvelopeStart) => boolean): EnvelopeStart | undefined {
     for (let index = 0; index < this.#recent.length; index++) {
       const start = this.#recent[index];
-      if (start === undefined || !isIt(start)) continue;
+      if (start === undefined || !matches(start)) continue;
       if (index > 0) {
         this.#recent.splice(index, 1);
         this.#recent.unshift(start);
@@ -47,7 +47,7 @@ export class RecentEnvelopes {
 
   add(start: EnvelopeStart): void {
     this.#recent.unshift(start);
-    if (this.#recent.length > RECENT) this.#recent.pop();
+    if (this.#recent.length > MAX_ENVELOPES) this.#recent.pop();
   }
 }
 

@@ -3,10 +3,10 @@ import { LogicalName, type Schema, type SchemaType } from '../data/schema.ts';
 import { sameSchema } from '../data/schema-equality.ts';
 import { TypedNumber, type ConnectValue } from '../data/value.ts';
 
-/** A value cannot be given the common schema of its list or map. */
+/** A value cannot be converted to the common schema of its list or map. */
 export class NotAligned extends Error {}
 
-/** Each type takes in those before it. */
+/** Number types from narrow to wide: each type can represent the values of the preceding ones. */
 const NUMBERS: readonly SchemaType[] = ['int8', 'int16', 'int32', 'int64', 'float32', 'float64'];
 
 /** A common schema of all elements, with widened numbers; `undefined` if there is none, or if all elements are null. */
@@ -28,7 +28,7 @@ function merged(previous: Schema, next: Schema): Schema | undefined {
   return sameSchema(previous, next) ? previous : undefined;
 }
 
-/** A parsed value in the form the common schema asks for (Values.convertTo). Throws NotAligned where that cannot be. */
+/** Converts a parsed value to the common schema (Values.convertTo). Throws NotAligned if it cannot be converted. */
 export function alignedTo(schema: Schema, value: ConnectValue): ConnectValue {
   if (value === null) throw new NotAligned('null where a value is required');
   switch (schema.name) {
@@ -67,7 +67,7 @@ function wholeNumber(value: ConnectValue): number {
   return Math.trunc(number(value));
 }
 
-/** Numbers as plain ones wherever the schema at their place says how wide they are. */
+/** Unwraps each TypedNumber whose width is known from its schema. */
 export function plainValue(schema: Schema | undefined, value: ConnectValue): ConnectValue {
   if (value instanceof TypedNumber) return value.type === schema?.type ? value.value : value;
   if (value instanceof Map) {

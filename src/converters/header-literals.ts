@@ -9,15 +9,15 @@ import { alignedTo, mergedSchema, NotAligned, plainValue } from './header-alignm
 import { HeaderTokens } from './header-tokens.ts';
 
 /**
- * The value of a header's text, with its schema; `null` represents the literal null. Narrow numbers are TypedNumbers until
- * the schema at their place is known.
+ * The value of a header's text with its schema; `null` for the literal null. Numbers narrower than 64 bits are TypedNumbers
+ * until the schema of the whole value is known.
  */
 type Literal = { readonly schema: Schema; readonly value: ConnectValue } | null;
 
-/** The text is neither a list nor a map; it is then treated as a string. */
+/** The text is not a valid list or map; the caller treats it as a string. */
 class NotALiteral extends Error {}
 
-/** Keys, elements and values of one text; reading them takes tens of milliseconds, in which nothing else happens. */
+/** Limit of keys, elements and values in one text. Parsing that many blocks the event loop for tens of milliseconds. */
 const MAX_LITERALS = 10_000;
 
 class TooManyLiterals extends Error {}
@@ -34,9 +34,9 @@ const TEMPORAL_SCHEMAS: ReadonlySet<Schema> = new Set(Object.values(TEMPORAL));
 const NO_LITERAL: SchemaAndValue = { schema: null, value: null };
 
 /**
- * A header's text as the value it looks like (org.apache.kafka.connect.data.Values.parseString): null, true, false, the
- * smallest number type that fits, ISO dates and times, `[…]`, `{…}`; else the text itself. What follows a value that was
- * understood is passed over. A text of more than 10,000 values is not read, which is not as in Java.
+ * Infers the type of a header's text (org.apache.kafka.connect.data.Values.parseString): null, true, false, the smallest
+ * number type that fits, ISO dates and times, `[…]` and `{…}`. Any other text stays a string. Text after a recognized value is
+ * ignored. Unlike in Java, a text with more than 10,000 values stays a string.
  */
 export function parseHeaderText(text: string): SchemaAndValue {
   if (text === '') return { schema: STRING, value: text };
@@ -53,9 +53,9 @@ function readLiteral(tokens: HeaderTokens, embedded: boolean): Literal {
   if (!tokens.hasNext()) return null;
   if (++tokens.literals > MAX_LITERALS) throw new TooManyLiterals();
   if (embedded && tokens.take('"')) return readQuoted(tokens);
-  if (takesWord(tokens, 'null', embedded)) return null;
-  if (takesWord(tokens, 'true', embedded)) return { schema: BOOLEAN, value: true };
-  if (takesWord(tokens, 'false', embedded)) return { schema: BOOLEAN, value: false };
+  if (takeWord(tokens, 'null', embedded)) return null;
+  if (takeWord(tokens, 'true', embedded)) return { schema: BOOLEAN, value: true };
+  if (takeWord(tokens, 'false', embedded)) return { schema: BOOLEAN, value: false };
   const start = tokens.mark();
   try {
     if (tokens.take('[')) return readArray(tokens);
@@ -67,21 +67,21 @@ function readLiteral(tokens: HeaderTokens, embedded: boolean): Literal {
   return readToken(tokens, embedded);
 }
 
-/** A word counts inside a list or map, or as the whole text: `true}` is a string. */
-function takesWord(tokens: HeaderTokens, word: string, embedded: boolean): boolean {
+/** A word is recognized inside a list or map, or if it is the whole text: `true}` is a string. */
+function takeWord(tokens: HeaderTokens, word: string, embedded: boolean): boolean {
   const start = tokens.mark();
   if (tokens.take(word) && (embedded || !tokens.hasNext())) return true;
   tokens.rewindTo(start);
   return false;
 }
 
-/** A string between quotes, unless its content is a date or time. Escapes stay as they are. */
+/** Reads a quoted string, or a date or time if the string contains one. Escape sequences are not replaced. */
 function readQuoted(tokens: HeaderTokens): Literal {
   let content = '';
   let [from, end] = [0, 0];
   while (tokens.hasNext() && !tokens.take('"')) {
     const start = tokens.mark();
-    // Blanks that were passed over are not part of the string.
+    // `take` may have skipped blanks; they are not part of the string.
     if (start !== end) {
       content += tokens.text.slice(from, end);
       from = start;
@@ -169,15 +169,15 @@ function startsWithDigit(text: string): boolean {
   return code >= FIRST_OF_OTHER_SCRIPTS ? /^\p{Nd}/u.test(text) : code >= ZERO && code <= NINE;
 }
 
-/** Dates have a hyphen in their first token; the first colon of times is after it, or in it after a backslash. */
+/** The first token of a date has a hyphen. The first token of a time ends at a colon, or contains a colon after a backslash. */
 function mayBeTemporal(token: string, tokens: HeaderTokens): boolean {
   return tokens.isBefore(':') || token.includes('-') || token.includes('\\');
 }
 
-/** Twice the length of a timestamp, as there may be a backslash before each character. */
+/** Twice the length of a timestamp, because a backslash may precede each character. */
 const MAX_TEMPORAL_LENGTH = 48;
 
-/** Times hold two colons, which are delimiters: five tokens may make one time or timestamp. */
+/** A time contains two colons, which are delimiters, so a time or timestamp may consist of five tokens. */
 function readTemporal(tokens: HeaderTokens, token: string): Literal {
   const mark = tokens.mark();
   const rest = tokens.nextText(4, MAX_TEMPORAL_LENGTH);
@@ -197,7 +197,10 @@ const INT64 = new Schema('int64');
 const FLOAT32 = new Schema('float32');
 const FLOAT64 = new Schema('float64');
 
-/** The smallest integer that holds the number exactly; else a float, though it may lose digits; else a decimal. */
+/**
+ * Uses the smallest integer type that represents the number exactly. Otherwise a number with a nonzero scale gets the smallest
+ * float type whose range includes it, although digits may be lost. All other numbers become decimals.
+ */
 function readNumber(text: string): Literal {
   if (SMALL_INTEGER.test(text)) return narrowInteger(Number(text)) ?? null;
   const decimal = parseDecimal(text);
@@ -214,7 +217,7 @@ function readNumber(text: string): Literal {
   return { schema: new Schema('bytes', { name: LogicalName.decimal, version: 1, parameters }), value: decimal };
 }
 
-/** In the smallest type of up to 32 bits that holds it; -0 is 0. */
+/** Uses the smallest type of up to 32 bits in which the number fits; -0 becomes 0. */
 function narrowInteger(value: number): Literal | undefined {
   for (const { type, bound, schema } of INTEGERS) {
     if (value >= -bound && value < bound) return { schema, value: new TypedNumber(type, value + 0) };
@@ -222,7 +225,7 @@ function narrowInteger(value: number): Literal | undefined {
   return undefined;
 }
 
-/** 64 bits hold 19 digits; with more zeros the value is out of range without a computation. */
+/** A 64-bit integer has at most 19 digits; a value with more trailing zeros is out of range and need not be computed. */
 const MAX_INT64_DIGITS = 19;
 
 function exactInteger(unscaled: bigint, scale: number): bigint | undefined {

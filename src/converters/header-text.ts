@@ -4,7 +4,7 @@ import type { Schema } from '../data/schema.ts';
 import { Struct, type ConnectValue } from '../data/value.ts';
 import { asBuffer } from '../json/json-bytes.ts';
 
-/** A value as text that `parseHeaderText` can read back (org.apache.kafka.connect.data.Values.convertToString). */
+/** Converts a value to text that `parseHeaderText` can parse (org.apache.kafka.connect.data.Values.convertToString). */
 export function headerText(value: ConnectValue, schema: Schema | null, embedded = false): string {
   if (typeof value === 'string') return embedded ? quoted(value) : value;
   if (value instanceof Uint8Array) {
@@ -35,7 +35,7 @@ export function headerText(value: ConnectValue, schema: Schema | null, embedded 
   return javaText(value, schema);
 }
 
-/** `Struct.get`: a field without a value has its default. */
+/** A field without a value has its default, as in `Struct.get`. */
 function orDefault(value: ConnectValue | undefined, schema: Schema): ConnectValue {
   return value ?? (schema.defaultValue as ConnectValue | undefined) ?? null;
 }

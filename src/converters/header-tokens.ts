@@ -4,18 +4,18 @@ const IS_DELIMITER = new Uint8Array(128);
 for (const delimiter of ':,{}[]"') IS_DELIMITER[delimiter.charCodeAt(0)] = 1;
 
 /**
- * Tokens of a header's text: delimiters without a preceding backslash, and the texts between them. A position can be
- * marked and gone back to (org.apache.kafka.connect.data.Values.Parser). A token is compared several times, so it is kept as
- * places in the text and scanned once.
+ * Tokenizer of a header's text (org.apache.kafka.connect.data.Values.Parser). Tokens are delimiters without a preceding
+ * backslash, and the texts between them. The caller can mark a position and rewind to it. Because a token is compared several
+ * times, its start and end are cached so that it is scanned only once.
  */
 export class HeaderTokens {
   readonly text: string;
-  /** Values that were read of the text so far. */
+  /** Number of values that were read so far. */
   literals = 0;
   #at = 0;
-  /** A token from here to `#at` was looked at but not taken; -1: none. */
+  /** Start of a token that was scanned but not taken, and that ends at `#at`; -1 if there is no such token. */
   #peekedFrom = -1;
-  /** The token scanned last. */
+  /** Start and end of the token that was scanned last. */
   #start = -1;
   #end = -1;
   #trimmedStart = 0;
@@ -50,8 +50,8 @@ export class HeaderTokens {
   }
 
   /**
-   * The text of the next `count` tokens; `undefined`, with nothing taken, when there are fewer, or when they are longer than
-   * `maxLength`.
+   * Takes the next `count` tokens and returns their text. If there are fewer tokens, or the text is longer than `maxLength`,
+   * takes nothing and returns `undefined`.
    */
   nextText(count: number, maxLength: number): string | undefined {
     const start = this.mark();
@@ -65,12 +65,12 @@ export class HeaderTokens {
     return this.text.slice(start, this.#at);
   }
 
-  /** Whether the character is next. */
+  /** Whether `char` is the next character. */
   isBefore(char: string): boolean {
     return this.text.startsWith(char, this.mark());
   }
 
-  /** Takes the next token when it is the expected one; blanks before and around it are passed over. */
+  /** Takes the next token if it is the expected one, ignoring blanks around it. Blank tokens before it are skipped in any case. */
   take(expected: string): boolean {
     if (this.#peekedFrom < 0) {
       if (this.#at >= this.text.length) return false;

@@ -41,7 +41,7 @@ export const jsonConverterOptions = declareOptions({
     type: 'INT',
     default: 1000,
     importance: 'HIGH',
-    documentation: 'Number of schemas that are kept in memory.',
+    documentation: 'Number of schemas that are cached in memory.',
     group: 'Schemas',
     order: 1,
     width: 'MEDIUM',
@@ -51,7 +51,8 @@ export const jsonConverterOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'HIGH',
-    documentation: 'The schema of all messages, as JSON; messages are then payloads alone. For reading only.',
+    documentation:
+      'The schema of all messages, as JSON. Messages then consist of the payload only. Applies to reading only.',
     group: 'Schemas',
     order: 2,
     width: 'MEDIUM',
@@ -87,7 +88,7 @@ const NO_ENVELOPE =
   'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional fields. ' +
   'If you are trying to deserialize plain JSON data, set schemas.enable=false in your converter configuration.';
 
-/** org.apache.kafka.connect.json.JsonConverter, in both directions, byte for byte. */
+/** org.apache.kafka.connect.json.JsonConverter. Messages that it writes are identical to Java's, byte for byte. */
 export class JsonConverter implements Converter, HeaderConverter {
   readonly #schemasEnabled: boolean;
   readonly #read: ReadSettings;
@@ -138,7 +139,7 @@ export class JsonConverter implements Converter, HeaderConverter {
     return this.#fixedSchema === null ? this.#envelope(message) : this.#payloadAlone(message, this.#fixedSchema);
   }
 
-  /** Payloads of envelopes whose beginning was seen lately. */
+  /** Reads only envelopes whose beginning is cached. */
   readStructs(block: MessageBlock, from: number, to: number, take: TakeStruct): number {
     if (!this.#schemasEnabled || this.#fixedSchema !== null) return from;
     let index = from;
@@ -197,11 +198,11 @@ export class JsonConverter implements Converter, HeaderConverter {
     if (!(tree instanceof Map) || tree.size !== 2 || !tree.has('schema') || !tree.has('payload')) {
       throw new DataError(NO_ENVELOPE);
     }
-    const schema = start === undefined ? this.#learnSchema(message, text, tree.get('schema') ?? null) : start.schema;
+    const schema = start === undefined ? this.#readSchema(message, text, tree.get('schema') ?? null) : start.schema;
     return { schema, value: this.#readPayload(schema, tree.get('payload') ?? null) };
   }
 
-  /** Reads the payload alone; `undefined` when anything about the rest of the message is unusual. */
+  /** Reads only the payload, without parsing the known beginning. Returns `undefined` if the rest of the message is unusual. */
   #knownEnvelope(message: Buffer, start: EnvelopeStart): SchemaAndValue | undefined {
     const { schema } = start;
     if (start.payload !== undefined) {
@@ -214,7 +215,7 @@ export class JsonConverter implements Converter, HeaderConverter {
     return payload === undefined ? undefined : { schema, value: this.#readPayload(schema, payload) };
   }
 
-  /** The payload by the quick reader, which must be followed by `rest` and nothing else. */
+  /** Reads the payload with the fast reader. Returns `undefined` if the text after the payload is not exactly `rest`. */
   #readQuickly(message: Buffer, from: number, reader: StructReader, rest: string): ConnectValue | undefined {
     const text = message.toString('utf8', from);
     const value = reader.read(text, 0);
@@ -225,8 +226,8 @@ export class JsonConverter implements Converter, HeaderConverter {
     return schema === null ? withoutSchema(payload) : readValue(schema, payload, this.#read);
   }
 
-  /** The schema of an envelope. If it is the first member, the bytes up to the payload are cached, so that they are recognized. */
-  #learnSchema(message: Buffer, text: string, json: JsonTree): Schema | null {
+  /** Reads the schema of an envelope. If the schema is the first member, the bytes up to the payload are cached. */
+  #readSchema(message: Buffer, text: string, json: JsonTree): Schema | null {
     const parts = envelopeParts(text);
     if (parts === undefined) return this.#schemaOf(JSON.stringify(toPlain(json)), json);
     const schema = this.#schemaOf(parts.schema, json);
@@ -241,7 +242,7 @@ export class JsonConverter implements Converter, HeaderConverter {
     return schema;
   }
 
-  /** One Schema object per schema text, as long as it is remembered. */
+  /** Returns the same Schema object for the same schema text, as long as the text is cached. */
   #schemaOf(key: string, json: JsonTree): Schema | null {
     return this.#schemas.getOrCreate(key, () => schemaFromJson(json, this.#read));
   }
@@ -283,7 +284,7 @@ function exactNumber(text: string, integral: boolean): JsonNumber {
   return new JsonNumber(text, integral);
 }
 
-/** Without a schema integers are 64 bits wide, and wrap as Java's do; a decimal knows no -0. */
+/** Without a schema, integers have 64 bits and overflow as in Java. Other numbers never are -0, because Java reads a decimal. */
 function plainNumber(text: string, integral: boolean): bigint | number {
   if (!integral) return Number(text) + 0;
   return text.length < 19 ? BigInt(text) : BigInt.asIntN(64, BigInt(text));
@@ -304,26 +305,26 @@ function withoutSchema(tree: JsonTree): ConnectValue {
   return tree instanceof JsonMissing ? null : tree;
 }
 
-/** A key for a schema that is not the first member of its envelope. */
+/** Converts a JSON tree to a value that JSON.stringify turns into a cache key. */
 function toPlain(tree: JsonTree): unknown {
   if (tree instanceof JsonNumber) return { number: tree.text };
   if (Array.isArray(tree)) return tree.map(toPlain);
   return tree instanceof Map ? { object: [...tree].map(([key, value]) => [key, toPlain(value)]) } : tree;
 }
 
-/** The value at the beginning of a text that only continues with the end of its object. */
+/** Reads the payload at the beginning of a text. Returns `undefined` if anything but the closing brace follows the payload. */
 function payloadOf(text: string): JsonTree | undefined {
   const scanner = new JsonScanner(text, exactNumber);
   try {
     const payload = scanner.readValue();
     return /^[ \t\r\n]*\}[ \t\r\n]*$/.test(text.slice(scanner.position)) ? payload : undefined;
   } catch {
-    // The general reader says what is wrong, and where in the whole message.
+    // The general reader reports the error with its position in the whole message.
     return undefined;
   }
 }
 
-/** The text before the payload and the text of the schema, for an envelope whose schema is the first member. */
+/** The text before the payload and the text of the schema; `undefined` if the schema is not the first member of the envelope. */
 function envelopeParts(text: string): { start: string; schema: string } | undefined {
   const head = /^[ \t\r\n]*\{[ \t\r\n]*"schema"[ \t\r\n]*:[ \t\r\n]*/.exec(text)?.[0];
   if (head === undefined) return undefined;
@@ -334,7 +335,7 @@ function envelopeParts(text: string): { start: string; schema: string } | undefi
   return between === undefined ? undefined : { start: head + schema + between, schema };
 }
 
-/** `strict`: see `ReadSettings.strict`; the worker's `json.converter.strict`. */
+/** `strict` is the worker's option `json.converter.strict` (see `ReadSettings.strict`). */
 export function jsonConverterPlugins(strict: boolean): readonly [ConverterPlugin, HeaderConverterPlugin] {
   const base = {
     className: 'org.apache.kafka.connect.json.JsonConverter',

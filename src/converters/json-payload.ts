@@ -8,10 +8,10 @@ import { SluiceError } from '../errors.ts';
 import { MAX_DAYS, readValue, type ReadSettings } from './json-reader.ts';
 import { JsonNumber, JsonScanner } from '../json/json-tree.ts';
 
-/** `any`: read by the general reader, field by field. */
+/** How a field is read; a field of kind `any` is read by the general reader. */
 type FieldKind = 'string' | 'boolean' | 'int8' | 'int16' | 'int32' | 'int64' | 'float64' | 'date' | 'timestamp' | 'any';
 
-/** How each field of a struct is read, see `StructReader`. */
+/** Describes how `StructReader` reads a field. */
 interface FieldPlan {
   /** The text before the value if the fields are in order and without spaces: `{"id":` or `,"id":`. */
   readonly before: string;
@@ -21,7 +21,7 @@ interface FieldPlan {
   readonly forNull: ConnectValue | undefined;
 }
 
-/** The value did not have the expected form. */
+/** The value does not have the expected form. */
 const UNUSUAL = Symbol('unusual');
 
 const QUOTE = 0x22;
@@ -33,10 +33,10 @@ const POINT = 0x2e;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Reads payloads of one struct schema without a tree in between: 0.7 µs a message instead of 4.5 µs with four plain fields.
- * It knows only the form in which Java and Sluice write them (all fields, in order, no blanks between them) and gives
- * `undefined` for any other, which the general reader then takes. Fields that are not plain, and texts with escapes, are read
- * by the general reader alone.
+ * Reads payloads of one struct schema without building a JSON tree: a message with four plain fields takes 0.7 µs instead of
+ * 4.5 µs. It reads only the form that Java and Sluice write (all fields, in order, without blanks between them) and returns
+ * `undefined` for any other form, which the caller must pass to the general reader. Within a payload, the general reader reads
+ * fields that are not plain and strings with escapes.
  */
 export class StructReader {
   readonly #schema: Schema;
@@ -54,7 +54,7 @@ export class StructReader {
     this.#wide = plans.flatMap(({ kind }, index) => (kind === 'int64' ? [index] : []));
   }
 
-  /** `undefined` if the schema is not a struct. */
+  /** Returns `undefined` if the schema is not a plain struct with fields, or if a field name needs escapes in JSON. */
   static of(schema: Schema, settings: ReadSettings): StructReader | undefined {
     if (schema.type !== 'struct' || schema.fields.length === 0 || schema.name?.startsWith(LOGICAL) === true)
       return undefined;
@@ -68,7 +68,7 @@ export class StructReader {
     return new StructReader(schema, plans, settings);
   }
 
-  /** Index after the struct that was read last. */
+  /** Position in the text after the struct that was read last. */
   get end(): number {
     return this.#at;
   }
@@ -83,7 +83,10 @@ export class StructReader {
     return new Struct(this.#schema, values);
   }
 
-  /** Reads the values alone, in field order; an int64 is a number where that is exact. False: the form is another. */
+  /**
+   * Reads the field values in order, without a struct; an int64 is a number if that is exact. Returns `false` if the payload has
+   * another form.
+   */
   readInto(text: string, from: number, values: ConnectValue[]): boolean {
     let at = from;
     for (let i = 0; i < this.#plans.length; i++) {
@@ -133,7 +136,7 @@ export class StructReader {
         return this.#repeated.of(text, start, at, hash);
       }
       if (code === BACKSLASH) return this.#any(text, schema);
-      // A control character, or what invalid UTF-8 decodes to.
+      // This is a control character, or the replacement character for invalid UTF-8.
       if (code < 0x20 || code === INVALID) return UNUSUAL;
       hash = hashOf(hash, code);
     }
@@ -150,13 +153,13 @@ export class StructReader {
       this.#at = scanner.position;
       return value;
     } catch (error) {
-      // The general reader says what is wrong, and where in the whole message.
+      // The general reader reports the error with its position in the whole message.
       if (error instanceof SluiceError) return UNUSUAL;
       throw error;
     }
   }
 
-  /** At most 15 digits, so that a double holds them. */
+  /** Reads an integer of at most 15 digits, which a double represents exactly. */
   #integer(text: string): number | undefined {
     let at = this.#at;
     const negative = text.charCodeAt(at) === MINUS;
@@ -173,7 +176,10 @@ export class StructReader {
     return negative ? 0 - number : number;
   }
 
-  /** Up to 15 digits without an exponent, as most are: a double holds them and their power of ten, so the quotient is exact. */
+  /**
+   * Reads up to 15 digits without an exponent, which is the usual form. A double represents the digits and the power of ten
+   * exactly, so their quotient is rounded correctly.
+   */
   #double(text: string): number | typeof UNUSUAL {
     let at = this.#at;
     const negative = text.charCodeAt(at) === MINUS;

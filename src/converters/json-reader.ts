@@ -9,15 +9,15 @@ import { JsonMissing, JsonNumber, type JsonTree } from '../json/json-tree.ts';
 
 export interface ReadSettings {
   readonly replaceNullWithDefault: boolean;
-  /** Refuses what Java would turn into another value silently: numbers that do not fit, values of another kind. */
+  /** Rejects numbers that do not fit and values of another JSON type, which Java silently changes to another value. */
   readonly strict: boolean;
 }
 
-/** Dates further from the epoch cannot be held. */
+/** Range of a JavaScript date, in days before and after the epoch. */
 export const MAX_DAYS = 100_000_000;
 const MAX_DATE_MS = BigInt(MAX_DAYS) * BigInt(MS_PER_DAY);
 
-/** A JSON value as Connect data of a schema (JsonConverter.convertToConnect); `undefined` is a missing field. */
+/** Converts a JSON value to Connect data of a schema (JsonConverter.convertToConnect); `undefined` is a missing field. */
 export function readValue(schema: Schema, json: JsonTree | undefined, settings: ReadSettings): ConnectValue {
   if (json === null || json === undefined) return nullOf(schema, settings);
   switch (schema.name) {
@@ -51,16 +51,16 @@ function readPlain(schema: Schema, json: JsonTree, settings: ReadSettings): Conn
     case 'int64':
       return int64(json, schema, settings);
     case 'float32':
-      return json instanceof JsonNumber ? parseFloat32(json.text) + 0 : otherKind(json, 0, schema, settings);
+      return json instanceof JsonNumber ? parseFloat32(json.text) + 0 : otherType(json, 0, schema, settings);
     case 'float64':
-      // Java reads a decimal, which knows no -0.
-      return json instanceof JsonNumber ? Number(json.text) + 0 : otherKind(json, 0, schema, settings);
+      // The addition turns -0 into 0: Java reads a decimal, which has no -0.
+      return json instanceof JsonNumber ? Number(json.text) + 0 : otherType(json, 0, schema, settings);
     case 'boolean':
-      return typeof json === 'boolean' ? json : otherKind(json, false, schema, settings);
+      return typeof json === 'boolean' ? json : otherType(json, false, schema, settings);
     case 'string':
-      return typeof json === 'string' ? json : otherKind(json, null, schema, settings);
+      return typeof json === 'string' ? json : otherType(json, null, schema, settings);
     case 'bytes':
-      return typeof json === 'string' ? readBytes(json) : otherKind(json, null, schema, settings);
+      return typeof json === 'string' ? readBytes(json) : otherType(json, null, schema, settings);
     case 'array':
       return readArray(schema, json, settings);
     case 'map':
@@ -70,21 +70,21 @@ function readPlain(schema: Schema, json: JsonTree, settings: ReadSettings): Conn
   }
 }
 
-/** Java's answer to a value of another kind is zero, false or null; the strict reader's is an error. */
-function otherKind<T>(json: JsonTree, value: T, schema: Schema, settings: ReadSettings): T {
+/** For a JSON value of another type, Java returns zero, false or null; the strict reader throws a DataError. */
+function otherType<T>(json: JsonTree, value: T, schema: Schema, settings: ReadSettings): T {
   if (settings.strict) throw new DataError(`A ${schema.type} cannot be read from a JSON ${nodeType(json)}`);
   return value;
 }
 
 function integer(json: JsonTree, bits: 8 | 16 | 32, schema: Schema, settings: ReadSettings): number {
-  if (!(json instanceof JsonNumber)) return otherKind(json, 0, schema, settings);
+  if (!(json instanceof JsonNumber)) return otherType(json, 0, schema, settings);
   const number = Number(json.text);
   if (json.integral && Math.abs(number) < 2 ** (bits - 1)) return number + 0;
   return Number(BigInt.asIntN(bits, checked(json, bits, schema, settings)));
 }
 
 function int64(json: JsonTree, schema: Schema, settings: ReadSettings): bigint {
-  if (!(json instanceof JsonNumber)) return otherKind(json, 0n, schema, settings);
+  if (!(json instanceof JsonNumber)) return otherType(json, 0n, schema, settings);
   return BigInt.asIntN(64, checked(json, 64, schema, settings));
 }
 
@@ -96,7 +96,7 @@ function checked(json: JsonNumber, bits: number, schema: Schema, { strict }: Rea
   return whole;
 }
 
-/** The digits before the decimal point, as far as they can reach the lowest `bits`. */
+/** The integer part of a number. The result is only exact in its lowest `bits`, which avoids huge powers of ten. */
 function truncated(text: string, bits: number): bigint {
   const decimal = parseDecimal(text);
   if (decimal === undefined) return 0n;
@@ -121,12 +121,12 @@ function brokenBase64(): SluiceError {
 
 function readArray(schema: Schema, json: JsonTree, settings: ReadSettings): ConnectValue[] {
   const element = partOf(schema);
-  // Iterating a Java object node gives its values.
+  // Java iterates over the values of a JSON object as if it were an array.
   const entries = Array.isArray(json)
     ? json
     : json instanceof Map && !settings.strict
       ? [...json.values()]
-      : otherKind(json, [], schema, settings);
+      : otherType(json, [], schema, settings);
   return entries.map((entry) => readValue(element, entry, settings));
 }
 
@@ -197,7 +197,7 @@ function readDecimal(schema: Schema, json: JsonTree): Decimal {
   }
 }
 
-/** The `scale` parameter of a Decimal schema; throws as Java does when it is missing or no number. */
+/** The `scale` parameter of a Decimal schema. Throws the same exception as Java if it is missing or not a number. */
 export function decimalScale(schema: Schema): number {
   if (schema.parameters === undefined)
     throw javaError('java.lang.NullPointerException', 'Decimal schema without parameters');
@@ -227,7 +227,7 @@ function readInt32(json: JsonTree, logical: string): number {
 function readDate(json: JsonTree): Date {
   const days = readInt32(json, 'Date');
   if (Math.abs(days) > MAX_DAYS)
-    throw new DataError(`Date ${String(days)} is beyond what a date can hold: are these days?`);
+    throw new DataError(`Date ${String(days)} is outside the range of dates: is it a number of days?`);
   return new Date(days * MS_PER_DAY);
 }
 
@@ -247,12 +247,14 @@ function readTimestamp(json: JsonTree): Date {
   }
   const milliseconds = BigInt.asIntN(64, BigInt(json.text));
   if (milliseconds > MAX_DATE_MS || milliseconds < -MAX_DATE_MS) {
-    throw new DataError(`Timestamp ${String(milliseconds)} is beyond what a date can hold: are these milliseconds?`);
+    throw new DataError(
+      `Timestamp ${String(milliseconds)} is outside the range of dates: is it a number of milliseconds?`,
+    );
   }
   return new Date(Number(milliseconds));
 }
 
-/** Jackson's name for the kind of a JSON value. */
+/** Jackson's name for the type of a JSON value. */
 export function nodeType(json: JsonTree): string {
   if (json === null) return 'NULL';
   if (typeof json === 'string') return 'STRING';

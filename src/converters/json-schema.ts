@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, SchemaType>> = lookupTable({
   struct: 'struct',
 });
 
-/** The exception of Java's schema builder, a kind of DataException. */
+/** The exception of Java's schema builder, a subclass of DataException. */
 class SchemaBuilderError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, {
@@ -33,8 +33,8 @@ class SchemaBuilderError extends SluiceError {
 }
 
 /**
- * The schema a JSON schema object describes (JsonConverter.asConnectSchema); `null` for JSON null. Properties of another
- * kind than expected are passed over, as Java does.
+ * The schema that a JSON schema object describes (JsonConverter.asConnectSchema); `null` for JSON null. Properties that do not
+ * have the expected JSON type are ignored, as in Java.
  */
 export function schemaFromJson(json: JsonTree, settings: ReadSettings): Schema | null {
   if (json === null) return null;
@@ -54,7 +54,7 @@ export function schemaFromJson(json: JsonTree, settings: ReadSettings): Schema |
 
 function defaultOf(schema: Schema, json: JsonTree, settings: ReadSettings): ConnectValue {
   const value = readValue(schema, json, settings);
-  // In Java the struct has the schema under construction, which never equals a finished one.
+  // In Java, the struct refers to the schema under construction, which never equals the finished schema.
   const mismatch = value instanceof Struct ? 'Struct schemas do not match.' : valueMismatch(schema, value);
   if (mismatch !== undefined) throw new SchemaBuilderError('Invalid default value', { cause: new DataError(mismatch) });
   return value;
@@ -124,10 +124,10 @@ function parameters(json: JsonTree | undefined): Map<string, string> | undefined
 
 const NAMES: Readonly<Partial<Record<SchemaType, string>>> = { float32: 'float', float64: 'double' };
 
-/** Writes a default value inside a schema; the converter lends it, because decimals depend on its settings. */
+/** Writes a default value inside a schema. The converter supplies it, because the form of decimals depends on its settings. */
 export type DefaultWriter = (schema: Schema, value: ConnectValue) => string;
 
-/** A schema as JSON text, properties in Java's order; `field` comes last in a field of a struct. */
+/** A schema as JSON text, with properties in Java's order. In the schema of a struct's field, `field` is the last property. */
 export function schemaToJson(schema: Schema | null | undefined, writeDefault: DefaultWriter): string {
   return schema === null || schema === undefined ? 'null' : `{${schemaProperties(schema, writeDefault)}}`;
 }

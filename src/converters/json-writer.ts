@@ -15,7 +15,7 @@ export interface WriteSettings {
   readonly decimalFormat: 'BASE64' | 'NUMERIC';
 }
 
-/** A Connect value as JSON text (JsonConverter.convertToJson); without a schema its JavaScript type decides. */
+/** Converts a Connect value to JSON text (JsonConverter.convertToJson). Without a schema, its JavaScript type determines the form. */
 export function writeValue(schema: Schema | null, value: ConnectValue, settings: WriteSettings): string {
   if (value === null) return writeNull(schema, settings);
   if (schema === null) return writeSchemaless(value, settings);
@@ -92,12 +92,12 @@ function writeSchemaless(value: ConnectValue, settings: WriteSettings): string {
   if (value instanceof Uint8Array) return writeBytes(value);
   if (Array.isArray(value)) return writeArray(value as readonly ConnectValue[], null, settings);
   if (value instanceof Map) return writeMap(value as ConnectMap, null, settings);
-  // Java compares the struct's schema with none.
+  // Java compares the struct's schema with the missing schema, so the message is that of a mismatch.
   if (value instanceof Struct) throw new DataError('Mismatching schema.');
   throw new DataError(`Java class class ${javaClassOf(value)} does not have corresponding schema type.`);
 }
 
-/** JSON has no NaN and no infinities: Java quotes them. */
+/** NaN and infinities are quoted as in Java, because JSON has no numbers for them. */
 function writeFloating(text: string): string {
   return text.endsWith('N') || text.endsWith('y') ? `"${text}"` : text;
 }
@@ -111,7 +111,7 @@ function writeArray(values: readonly ConnectValue[], schema: Schema | null, sett
   return `[${values.map((value) => writeValue(element, value, settings)).join(',')}]`;
 }
 
-/** An object where all keys are strings, else a list of pairs. */
+/** A map is an object if its keys are strings; otherwise it is an array of pairs. */
 function writeMap(map: ConnectMap, schema: Schema | null, settings: WriteSettings): string {
   const keySchema = schema?.keySchema ?? null;
   const valueSchema = schema?.valueSchema ?? null;
@@ -166,7 +166,7 @@ function writeDecimal(schema: Schema, value: ConnectValue, settings: WriteSettin
 
 function logicalDate(value: ConnectValue, logical: string): Date {
   if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) throw new DataError(`Invalid ${logical}: the date holds no moment`);
+    if (Number.isNaN(value.getTime())) throw new DataError(`Invalid ${logical}: the date is invalid`);
     return value;
   }
   throw new DataError(`Invalid type for ${logical}, expected Date but was class ${javaClassOf(value)}`);

@@ -4,7 +4,7 @@ import type { ConnectValue } from '../data/value.ts';
 import type { Converter } from '../connect/api.ts';
 import { JsonConverter, jsonConverterOptions } from './json-converter.ts';
 
-/** JSON without schemas, as Connect's internal topics have it. */
+/** Converts to and from JSON without schemas, as in Connect's internal topics. */
 export const plainJsonConverter: Converter = new JsonConverter(
   parseOptions(jsonConverterOptions, {
     'converter.type': 'value',
@@ -15,7 +15,7 @@ export const plainJsonConverter: Converter = new JsonConverter(
 );
 
 /**
- * A Connect value as compact JSON without a schema, with all digits of numbers.
+ * Converts a Connect value to compact JSON without a schema, without losing digits of numbers.
  * @returns UTF-8; `null` for a value of `null` without a schema
  * @throws DataError if the value does not match the schema
  */

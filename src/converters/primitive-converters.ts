@@ -14,13 +14,13 @@ import type {
 import { asBuffer } from '../json/json-bytes.ts';
 import { converterType } from './converter-type.ts';
 
-/** Connect's Boolean, Short, Integer, Long, Float and DoubleConverter: Kafka's big-endian forms of one primitive. */
+/** Describes one of Connect's ShortConverter to DoubleConverter, which use Kafka's big-endian form of a primitive type. */
 interface Primitive {
   readonly type: SchemaType;
-  /** `Short` in the class name, `short` in messages. */
+  /** Name as in Java's class name, such as `Short`; lower case in messages. */
   readonly name: string;
   readonly size: number;
-  /** The name of Java's reader in the message about a wrong size. */
+  /** Name of Java's deserializer in the message about a wrong size. */
   readonly reader: string;
   write(target: Buffer, value: number | bigint): void;
   read(source: Buffer): ConnectValue;
@@ -110,7 +110,10 @@ function isNarrow(type: SchemaType | undefined): type is TypedNumber['type'] {
   return type === 'int8' || type === 'int16' || type === 'int32' || type === 'float32';
 }
 
-/** The value when its Java type is the converter's own; a plain number is as wide as its schema says, else a double. */
+/**
+ * Returns the value if its Java type is the converter's type; otherwise `undefined`. A plain number has the type of its schema
+ * if that is a narrow type; otherwise it is a double.
+ */
 function numberOfType(type: SchemaType, schema: Schema | null, value: ConnectValue): number | bigint | undefined {
   if (typeof value === 'bigint') return type === 'int64' ? value : undefined;
   if (value instanceof TypedNumber) return value.type === type ? value.value : undefined;

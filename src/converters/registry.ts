@@ -9,8 +9,8 @@ import { simpleHeaderConverterPlugin } from './simple-header-converter.ts';
 import { stringConverterPlugins } from './string-converter.ts';
 
 /**
- * The converters of Apache Kafka, for keys and values and for headers, and Confluent's for a schema registry. `strictJson` is the worker's
- * `json.converter.strict`.
+ * Apache Kafka's converters for keys, values and headers, and Confluent's converters for a schema registry. `strictJson` is the
+ * worker's `json.converter.strict`.
  * @internal
  */
 export function converterPlugins(

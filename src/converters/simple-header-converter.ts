@@ -5,7 +5,7 @@ import type { HeaderConverter, HeaderConverterPlugin } from '../connect/api.ts';
 import { parseHeaderText } from './header-literals.ts';
 import { headerText } from './header-text.ts';
 
-/** org.apache.kafka.connect.storage.SimpleHeaderConverter: text from which types are guessed. */
+/** org.apache.kafka.connect.storage.SimpleHeaderConverter. Headers are text; types are inferred when a header is read. */
 const simpleHeaderConverter: HeaderConverter = {
   fromConnectHeader(_topic, _key, schema, value) {
     return value === null ? null : Buffer.from(headerText(value, schema), 'utf8');

@@ -24,13 +24,13 @@ const stringConverterOptions = declareOptions({
     type: 'STRING',
     default: 'UTF-8',
     importance: 'HIGH',
-    documentation: 'Charset of the bytes, by its Java name.',
+    documentation: 'Java name of the charset of the bytes.',
     width: 'MEDIUM',
     displayName: 'Encoding',
   },
 });
 
-/** org.apache.kafka.connect.storage.StringConverter: the text form of any value; bytes become an optional string. */
+/** org.apache.kafka.connect.storage.StringConverter. Writes the text form of any value, and reads bytes as an optional string. */
 class StringConverter implements Converter, HeaderConverter {
   readonly passesMessages: boolean;
   readonly #charset: Charset;

@@ -2,26 +2,30 @@ import type { MessageBlock } from './message-block.ts';
 
 const HIGH_BITS = 0x80808080 | 0;
 /**
- * The values of a block become text in windows of about this many bytes: a text for each value would cost more than reading it,
- * and one for a whole block of 1 MB would be a large object to the collector (0.6 µs for a value of 350 bytes).
+ * Approximate size of a window in bytes. The values of a block are converted to text one window at a time: a string per
+ * value would cost more than reading the value, and a string for a whole block of 1 MB would be a large object for the
+ * garbage collector (0.6 µs for a value of 350 bytes).
  */
 const WINDOW_BYTES = 49_152;
 
 /**
- * The values of a block as places in a text. Only values in ASCII may be read there; what stands between values is the
- * broker's.
+ * Exposes the values of a block as ranges of a string. Only ASCII values may be read from it. The characters between
+ * the values are other bytes of the broker's response.
  */
 export class BlockText {
   text = '';
-  /** Where the text begins in the block's bytes. */
+  /** Offset of the text in the block's bytes. */
   base = 0;
   #block: MessageBlock | undefined;
-  /** The records whose values are in the text: index of the first one, and after the last one. */
+  /** The records whose values are in the text: the index of the first record, and the index after the last one. */
   #from = 0;
   #to = 0;
   #words: Int32Array = new Int32Array(0);
 
-  /** Must be called before a record's value is read. Costs nothing if the text is already loaded. */
+  /**
+   * Loads the text around a record's value; must be called before the value is read. Costs nothing if the text is
+   * already loaded.
+   */
   open(block: MessageBlock, index: number): void {
     if (this.#block === block && index >= this.#from && index < this.#to) return;
     const { bytes, count, valueStarts, valueEnds } = block;
@@ -36,7 +40,7 @@ export class BlockText {
     this.text = bytes.toString('latin1', base, Math.max(base, valueEnds[to - 1]!));
   }
 
-  /** Releases the block, which would be kept in memory otherwise. */
+  /** Releases the block, which would otherwise stay in memory. */
   close(): void {
     this.#block = undefined;
     this.text = '';
@@ -46,18 +50,18 @@ export class BlockText {
     return this.#block!.valueStarts[index]! - this.base;
   }
 
-  /** Before `start` where there is no value. */
+  /** Returns the end (exclusive) of the value. It is less than `start` if the record has no value. */
   end(index: number): number {
     return this.#block!.valueEnds[index]! - this.base;
   }
 
-  /** Whether the value is, apart from its first `known` bytes, which need not be looked at. */
+  /** Returns true if the value is ASCII. The first `known` bytes are not checked. */
   isAscii(index: number, known = 0): boolean {
     const { bytes, valueStarts, valueEnds } = this.#block!;
     const words = this.#words;
     const end = valueEnds[index]!;
     let at = valueStarts[index]! + known;
-    // Word by word where the buffer's memory is aligned, byte by byte before and after.
+    // Aligned words are checked as a whole, the bytes before and after them one by one.
     const shift = bytes.byteOffset;
     for (; at < end && ((at + shift) & 3) !== 0; at++) if (bytes[at]! >= 0x80) return false;
     let word = (at + shift) >>> 2;

@@ -5,11 +5,11 @@ interface Entry<V> {
 }
 
 /**
- * A map of limited size that keeps what is used: the policy of all caches.
+ * A map of limited size that keeps the entries in use. All caches use it.
  *
- * Entries are evicted as PostgreSQL evicts its buffers (clock sweep): in the order in which they came, but one that was read since
- * then gets a second round. This is close to "least recently used", and a lookup costs no more than one in a plain map: decoders
- * look up each row.
+ * Entries are evicted by a clock sweep, as in PostgreSQL's buffer cache: in the order in which they were added, but an
+ * entry that was read since then stays for a second round. The result is close to "least recently used", but a lookup
+ * costs no more than in a plain map. This matters to decoders, which look up each row.
  */
 export class BoundedMap<K, V> {
   readonly #limit: number;
@@ -17,7 +17,7 @@ export class BoundedMap<K, V> {
   readonly #entries = new Map<K, Entry<V>>();
   #size = 0;
 
-  /** `limit`: of the sum of the sizes. By default each entry has the size 1, and at least one entry is kept. */
+  /** `limit` applies to the sum of the sizes. By default, each entry has the size 1, and at least one entry is kept. */
   constructor(limit: number, sizeOf?: (value: V, key: K) => number) {
     this.#limit = sizeOf === undefined ? Math.max(1, limit) : limit;
     this.#sizeOf = sizeOf ?? (() => 1);
@@ -39,7 +39,7 @@ export class BoundedMap<K, V> {
     return this.#entries.has(key);
   }
 
-  /** An entry that is larger than the limit is not kept. */
+  /** Adds or replaces an entry. An entry that is larger than the limit is not kept. */
   set(key: K, value: V): void {
     const isUsed = this.delete(key);
     const size = this.#sizeOf(value, key);
@@ -49,7 +49,7 @@ export class BoundedMap<K, V> {
     this.#size += size;
   }
 
-  /** The value of the key, which is created and kept if there is none. */
+  /** Returns the value of the key. If there is none, it is created and added. */
   getOrCreate(key: K, create: () => V): V {
     const entry = this.#entries.get(key);
     if (entry !== undefined) {
@@ -61,7 +61,7 @@ export class BoundedMap<K, V> {
     return value;
   }
 
-  /** Returns whether there was such an entry. */
+  /** Returns true if there was such an entry. */
   delete(key: K): boolean {
     const entry = this.#entries.get(key);
     if (entry === undefined) return false;
@@ -88,7 +88,7 @@ export class BoundedMap<K, V> {
       this.#entries.delete(key);
       if (entry.isUsed) {
         entry.isUsed = false;
-        // At the end, so that this loop meets it once more.
+        // Moves the entry to the end, where this loop visits it again.
         this.#entries.set(key, entry);
       } else {
         this.#size -= entry.size;

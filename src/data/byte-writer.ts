@@ -1,13 +1,13 @@
-/** Shorter constants are copied byte by byte: a call of the library takes longer. */
+/** Up to this length, copying byte by byte is faster than a library call. */
 const SHORT = 24;
 const ZERO = 48;
 const MINUS = 45;
 const MILLION = 1_000_000;
 
-/** Bytes that grow as they are written. */
+/** A buffer that grows as bytes are written. */
 export class ByteWriter {
   bytes: Buffer;
-  /** Where the next byte goes. */
+  /** Position of the next byte. */
   at = 0;
 
   constructor(size: number) {
@@ -23,18 +23,18 @@ export class ByteWriter {
     this.bytes = bytes;
   }
 
-  /** Continues in new bytes. */
+  /** Continues at the start of a new buffer; the previous one remains unchanged. */
   restart(size: number): void {
     this.bytes = Buffer.allocUnsafe(size);
     this.at = 0;
   }
 
-  /** The space must have been reserved. */
+  /** Writes one byte. The space must have been reserved. */
   byte(value: number): void {
     this.bytes[this.at++] = value;
   }
 
-  /** The space must have been reserved. */
+  /** Writes all bytes of `source`. The space must have been reserved. */
   put(source: Uint8Array): void {
     const { bytes } = this;
     const { length } = source;
@@ -44,13 +44,13 @@ export class ByteWriter {
     this.at = at + length;
   }
 
-  /** UTF-8. */
+  /** Writes the text in UTF-8, and reserves the space for it. */
   text(text: string): void {
     this.reserve(3 * text.length);
     this.at += this.bytes.write(text, this.at, 'utf8');
   }
 
-  /** Copies bytes. The space must have been reserved. */
+  /** Writes the bytes of `source` from `start` to `end` (exclusive). The space must have been reserved. */
   copy(source: Buffer, start: number, end: number): void {
     if (end - start > 2 * SHORT) {
       this.at += source.copy(this.bytes, this.at, start, end);
@@ -62,7 +62,7 @@ export class ByteWriter {
     this.at = at;
   }
 
-  /** Writes earlier bytes again. */
+  /** Writes the bytes from `start` to `end` (exclusive) of this buffer again. */
   repeat(start: number, end: number): void {
     this.reserve(end - start);
     this.bytes.copyWithin(this.at, start, end);
@@ -101,7 +101,7 @@ export class ByteWriter {
   }
 }
 
-/** The number of digits of an integer below a million. */
+/** Returns the number of digits of an integer below a million. */
 function digitsOf(value: number): number {
   if (value < 10) return 1;
   if (value < 100) return 2;

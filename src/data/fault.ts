@@ -1,31 +1,33 @@
 /**
- * How far a failure reaches; decided before anything is retried.
- * record: this record, line or statement alone is wrong (SQLSTATE 22, 23; text that does not parse).
- * table: the table does not fit (SQLSTATE 42); schema handling may fix it.
- * infrastructure: nothing is wrong with the data (SQLSTATE 08, 53, 57, 58; sockets); wait and try again.
- * caller: the request or configuration itself is wrong.
+ * The scope of a failure, which is determined before anything is retried.
+ * record: only this record, line or statement is invalid (SQLSTATE 22, 23; text that does not parse).
+ * table: the table does not match the data (SQLSTATE 42); a change of the table may fix it.
+ * infrastructure: the data is valid (SQLSTATE 08, 53, 57, 58; sockets); a later retry may succeed.
+ * caller: the request or configuration is invalid.
  */
 export type Scope = 'record' | 'table' | 'infrastructure' | 'caller';
 
-/** Where a row came from. A Kafka record has topic, partition and offset; an HTTP body has a line (1-based). */
+/**
+ * The origin of a row. A Kafka record has topic, partition and offset; a line of an HTTP body has its number, from 1.
+ */
 export type Origin =
   | { readonly kind: 'record'; readonly topic: string; readonly partition: number; readonly offset: number }
   | { readonly kind: 'line'; readonly line: number };
 
-/** One thing that went wrong with one record, line or statement. Faults are data: they are returned, not thrown. */
+/** A problem with one record, line or statement. Faults are data: they are returned, not thrown. */
 export interface Fault {
   readonly scope: Scope;
-  /** The problem, its place and its solution in one sentence, or the database's own message. */
+  /** Describes the problem, its place and its solution in one sentence, or is the database's own message. */
   readonly message: string;
   readonly origin: Origin | undefined;
   readonly table?: string | undefined;
   readonly column?: string | undefined;
   readonly sqlstate?: string | undefined;
-  /** The error this came from, for traces. Never rendered to clients as it is. */
+  /** The underlying error, for traces. It is never shown to clients as it is. */
   readonly cause?: Error | undefined;
 }
 
-/** The coordinates as logs, traces and messages show them: `topic t, partition 0, offset 5` or `line 7`. */
+/** Formats the coordinates for logs, traces and messages: `topic t, partition 0, offset 5` or `line 7`. */
 export function describeOrigin(origin: Origin): string {
   return origin.kind === 'line'
     ? `line ${String(origin.line)}`

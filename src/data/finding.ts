@@ -3,7 +3,7 @@ export interface Finding {
   readonly level: 'ok' | 'warn' | 'fail';
   /** The subject in a few words: `max_connections`, `topic connect-configs`. */
   readonly about: string;
-  /** How it is, without secrets. */
+  /** The state of the subject, without secrets. */
   readonly message: string;
   /** The command or the setting that fixes it. */
   readonly remedy?: string | undefined;
@@ -23,15 +23,18 @@ export function fail(about: string, message: string, remedy?: string): Finding {
 
 const CLOCK_DIFFERENCE_MS = 1000;
 
-/** How far another clock, which was read between two moments of ours, is ahead of ours at least; all in milliseconds. */
+/**
+ * Returns the minimum lead of another clock over ours, in milliseconds; negative if the other clock is behind. `clock`
+ * is a reading of the other clock between the times `askedAt` and `answeredAt` of ours.
+ */
 export function clockLead(clock: number, askedAt: number, answeredAt: number): number {
   if (clock > answeredAt) return clock - answeredAt;
   return clock < askedAt ? clock - askedAt : 0;
 }
 
-/** The finding about a clock that is ahead of ours by this time. */
+/** Returns the finding about another clock that is ahead of ours by `leadMs`. */
 export function clockFinding(about: string, leadMs: number): Finding {
-  if (Math.abs(leadMs) <= CLOCK_DIFFERENCE_MS) return ok(about, 'as here, to within a second');
+  if (Math.abs(leadMs) <= CLOCK_DIFFERENCE_MS) return ok(about, 'matches the clock here to within a second');
   const seconds = (Math.abs(leadMs) / 1000).toFixed(1);
   const message = `${seconds} s ${leadMs > 0 ? 'ahead of' : 'behind'} the clock here`;
   return warn(about, message, 'timedatectl set-ntp true, on both machines');

@@ -8,7 +8,10 @@ const NUMBER_CLASSES = {
   float32: 'java.lang.Float',
 } as const;
 
-/** The Java class of a Connect value in Connect's messages. A number is a Double unless the schema says otherwise. */
+/**
+ * Returns the Java class of a Connect value, as in Connect's messages. A number is a Double unless the schema specifies
+ * another type.
+ */
 export function javaClassOf(value: ConnectValue, schema?: Schema | null): string {
   if (value === null) return 'null';
   if (typeof value === 'string') return 'java.lang.String';

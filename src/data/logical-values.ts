@@ -1,31 +1,32 @@
 import { Decimal } from './value.ts';
 
-/** Logical types and what they are made of (org.apache.kafka.connect.data.Decimal, Date, Time). */
-
 export const MS_PER_DAY = 86_400_000;
 
 /**
- * The longest unscaled value of a Decimal that is read, in bytes and in digits. Digits and bytes of a decimal cannot be turned
- * into each other in linear time, and one of 100 kB would keep the worker busy for a tenth of a second.
+ * Maximum size of the unscaled value of a Decimal, in bytes and in digits. The conversion between bytes and digits
+ * takes more than linear time: a value of 100 kB would keep the worker busy for a tenth of a second.
  */
 export const MAX_DECIMAL_BYTES = 4_096;
 export const MAX_DECIMAL_DIGITS = 9_864;
 
-/** The unscaled value as the shortest big-endian two's-complement bytes (BigInteger.toByteArray). */
+/** Returns the unscaled value as the shortest big-endian two's-complement bytes (BigInteger.toByteArray). */
 export function decimalBytes({ unscaled }: Decimal): Uint8Array {
   const length = byteLength(unscaled);
   const hex = BigInt.asUintN(8 * length, unscaled).toString(16);
   return Buffer.from(hex.padStart(2 * length, '0'), 'hex');
 }
 
-/** Bytes of a two's complement, its sign bit included. */
+/** Returns the number of bytes of the two's complement, including the sign bit. */
 function byteLength(value: bigint): number {
   const hex = (value < 0n ? ~value : value).toString(16);
   const bits = 4 * hex.length - (Math.clz32(Number.parseInt(hex.charAt(0), 16)) - 28);
   return Math.floor(bits / 8) + 1;
 }
 
-/** The decimal of such bytes; there must be at least one. Throws a RangeError for more than `MAX_DECIMAL_BYTES`. */
+/**
+ * Converts the result of `decimalBytes` to a decimal. There must be at least one byte. Throws a RangeError for more
+ * than `MAX_DECIMAL_BYTES`.
+ */
 export function decimalFromBytes(bytes: Uint8Array, scale: number): Decimal {
   const { buffer, byteOffset, length } = bytes;
   if (length > MAX_DECIMAL_BYTES) {
@@ -40,8 +41,8 @@ export function decimalFromBytes(bytes: Uint8Array, scale: number): Decimal {
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * `new BigDecimal(text)`: every digit is kept, so `1.50` has scale 2; `undefined` when the text is no number, or one of more
- * than `MAX_DECIMAL_DIGITS`.
+ * Parses a decimal as `new BigDecimal(text)` does: every digit is kept, so `1.50` has scale 2. Returns `undefined` if
+ * the text is not a number, has more than `MAX_DECIMAL_DIGITS` digits, or has a scale beyond 32 bits.
  */
 export function parseDecimal(text: string): Decimal | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];

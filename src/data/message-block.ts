@@ -3,8 +3,8 @@ import type { Schema } from './schema.ts';
 import type { ConnectValue } from './value.ts';
 
 /**
- * Consecutive records of one partition, as positions in the bytes that the broker sent: an object is made for a record only on
- * request. All lists have one entry for each record.
+ * Consecutive records of one partition, as positions in the bytes that the broker sent. Objects for records are created
+ * only on request. All lists have one entry per record.
  */
 export interface MessageBlock extends TopicPartition {
   readonly bytes: Buffer;
@@ -19,21 +19,22 @@ export interface MessageBlock extends TopicPartition {
 
 /**
  * Called with a struct of a block.
- * @param values in the order of the schema's fields. The array is used again for the next struct; an int64 is a number if it is exact
- * @param index of the record in the block
- * @returns `false` if a record has to be created for it
+ * @param values the values in the order of the schema's fields. The array is reused for the next struct; an int64 is a
+ * number if it is exact
+ * @param index the index of the record in the block
+ * @returns `false` if a record has to be created for the struct
  */
 export type TakeStruct = (schema: Schema, values: readonly ConnectValue[], index: number) => boolean;
 
-/** The members of a struct's record in addition to its value, which may only be read during the call. */
+/** The members of a struct's record other than its value. They may be read only during the call. */
 export interface StructRecord {
   /** May differ from the block's topic, because transforms can change it. */
   readonly topic: string;
-  /** `undefined` if a record must be created to know it. */
+  /** Returns `undefined` if only a record object has the key. */
   key(): { readonly schema: Schema | null; readonly value: ConnectValue } | undefined;
 }
 
-/** As `TakeStruct`, with the result of the transforms. */
+/** Like `TakeStruct`, but called with the result of the transforms. */
 export type TakeRecord = (
   schema: Schema,
   values: readonly ConnectValue[],
@@ -45,14 +46,17 @@ export type TakeRecord = (
 export interface SinkRecordBlock {
   /** The messages as they were read, before transforms. */
   readonly messages: MessageBlock;
-  /** Neither the converter nor transforms change values: they are the bytes, or the bytes as UTF-8 text. */
+  /** True if neither the converter nor transforms change values: a value is its bytes, or its bytes as UTF-8 text. */
   readonly passesMessages: boolean;
   /**
-   * Calls `take` with the structs from index `from` on, without making records, as long as the value converter can read them,
-   * the transforms are planned by their schemas, and `take` accepts them.
-   * @returns the index of the first one that was not accepted, or `to`
+   * Calls `take` with the structs from index `from` to `to` (exclusive), without creating records. Stops at a struct
+   * that the value converter cannot read, that the transforms have no plan for, or that `take` does not accept.
+   * @returns the index of the first struct that was not accepted, or `to`
    */
   readStructs(from: number, to: number, take: TakeRecord): number;
-  /** Makes one record; `undefined` if a transform drops it, or if it cannot be converted and the error policy skips it. */
+  /**
+   * Creates one record; `undefined` if a transform drops it, or if it cannot be converted and the error policy skips
+   * it.
+   */
   sinkRecord(index: number): SinkRecord | undefined | Promise<SinkRecord | undefined>;
 }

@@ -3,7 +3,7 @@ import type { MessageBlock } from './message-block.ts';
 import type { Origins } from './row-batch.ts';
 
 /**
- * Rows that come from one block or one text after the other: the place of the n-th is `place + n * step`, which is a line or an
+ * Consecutive rows from one block or one text. The n-th row, from 0, is at `place + n * step`, which is a line or an
  * index in the block.
  */
 interface Run {
@@ -13,13 +13,13 @@ interface Run {
   step: 0 | 1;
 }
 
-/** Where the rows of a batch come from, kept by runs: a batch of 5,000 rows has a few. */
+/** The origins of the rows of a batch, stored as runs: a batch of 5,000 rows has only a few. */
 export class OriginList implements Origins {
   readonly #runs: Run[] = [];
   #last: Run | undefined;
   #rowCount = 0;
 
-  /** `place`: the line, or the index in the block; 0 for other origins. */
+  /** Adds the origin of the next row. `place` is its line, or its index in the block; 0 for other origins. */
   add(origin: Origin | MessageBlock, place: number): void {
     const row = this.#rowCount++;
     const last = this.#last;

@@ -1,25 +1,25 @@
 import { ByteWriter } from './byte-writer.ts';
 
-/** Bytes before the first record: those of a batch's header. */
+/** Size, in bytes, of the batch header, which precedes the first record. */
 const PACKED_HEAD_BYTES = 61;
 /** A batch of this size is full. With one more record of `MAX_PACKED_VALUE` it stays below 512 kB. */
 const FULL_BYTES = 400_000;
 /** Longer values are not packed. */
 export const MAX_PACKED_VALUE = 100_000;
-/** The lengths and deltas of a record. */
+/** Maximum size, in bytes, of the lengths and deltas of a record. */
 const MOST_VARINTS = 24;
 const SMALLEST_BYTES = 1_024;
 
-/** The place in the bytes being read or written, of the module because neither yields in between. */
+/** Position of the current read or write. It can be a variable of the module, because neither yields in between. */
 let position = 0;
 
-/** Called with the positions of a record's key and value; a start of -1: there is none. */
+/** Called with the positions of a record's key and value. A start of -1 means that there is none. */
 export type VisitRecord = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void;
 
 /** Headers that all records of a block have. */
 export class PackedHeaders {
   readonly list: readonly PackedHeader[];
-  /** As a record has them: their number, then their keys and values. */
+  /** The encoded headers: their number, then their keys and values. */
   readonly bytes: Buffer;
 
   constructor(list: readonly PackedHeader[]) {
@@ -51,14 +51,14 @@ function varintBytes(value: number): Uint8Array {
 }
 
 /**
- * Records of one topic in the form of a record batch of Kafka (message format 2), without timestamps and with the same headers: an
- * object is made for a record only on request.
+ * Records of one topic in the form of a Kafka record batch (message format 2), without timestamps and with the same
+ * headers. Objects for records are created only on request.
  */
 export class PackedRecords {
   readonly topic: string;
   /** Space for the header of the batch, then the records. */
   readonly bytes: Buffer;
-  /** The number of records. */
+  /** Number of records. */
   readonly length: number;
   readonly hasKeys: boolean;
   readonly headers: PackedHeaders;
@@ -91,7 +91,7 @@ export class PackedRecords {
     }
   }
 
-  /** Keys and values, as views of the bytes. */
+  /** Returns the keys and values, as views of the bytes. */
   entries(): { readonly key: Buffer | null; readonly value: Buffer }[] {
     const { bytes } = this;
     const entries: { key: Buffer | null; value: Buffer }[] = [];
@@ -102,7 +102,7 @@ export class PackedRecords {
     return entries;
   }
 
-  /** Packs the records from one index to before another again. */
+  /** Packs the records from index `from` to `to` (exclusive) again. */
   slice(from: number, to = this.length): PackedRecords {
     const { topic, bytes, headers } = this;
     const packer = new RecordPacker(topic, bytes.length, { fullBytes: Number.POSITIVE_INFINITY, headers });
@@ -126,12 +126,14 @@ export class RecordPacker {
   #hasKeys = false;
   #recordAt = 0;
   #valueAt = 0;
-  /** Space reserved for the two lengths: as much as those of the previous record took. */
+  /**
+   * Bytes reserved for the lengths of a record and of its value: as many as the lengths of the previous record took.
+   */
   #bodyVarint = 2;
   #valueVarint = 2;
-  #keyIsThere = false;
+  #recordHasKey = false;
 
-  /** `expectedBytes`: about what all records will have. */
+  /** `expectedBytes` is an estimate of the size of all records. */
   constructor(topic: string, expectedBytes: number, { fullBytes = FULL_BYTES, headers = NO_HEADERS } = {}) {
     this.#topic = topic;
     this.#fullBytes = fullBytes;
@@ -140,7 +142,7 @@ export class RecordPacker {
     this.out.at = PACKED_HEAD_BYTES;
   }
 
-  /** Bytes of the value that is being written. */
+  /** Number of bytes of the value that are written so far. */
   get valueLength(): number {
     return this.out.at - this.#valueAt;
   }
@@ -158,7 +160,7 @@ export class RecordPacker {
     if (key !== null) out.put(key);
     out.at += this.#valueVarint;
     this.#valueAt = out.at;
-    this.#keyIsThere = key !== null;
+    this.#recordHasKey = key !== null;
   }
 
   end(): void {
@@ -181,11 +183,11 @@ export class RecordPacker {
     this.#valueVarint = valueVarint;
     this.#bodyVarint = bodyVarint;
     this.#count += 1;
-    this.#hasKeys ||= this.#keyIsThere;
+    this.#hasKeys ||= this.#recordHasKey;
     if (out.at >= this.#fullBytes) this.#close(out.bytes.length);
   }
 
-  /** The record that was begun is left out. */
+  /** Discards the record that was begun. */
   undo(): void {
     this.out.at = this.#recordAt;
   }
@@ -197,7 +199,7 @@ export class RecordPacker {
     this.end();
   }
 
-  /** The records that were written since the last call, in order. */
+  /** Returns the records that were written since the last call, in order. */
   take(expectedBytes = SMALLEST_BYTES): PackedRecords[] {
     if (this.#count > 0) this.#close(expectedBytes);
     return this.#full.splice(0);
@@ -240,7 +242,7 @@ function writeVarint(bytes: Buffer, value: number): void {
   bytes[position++] = rest;
 }
 
-/** The size of a length as a varint. */
+/** Returns the size, in bytes, of a length as a varint. */
 function varintSize(length: number): number {
   if (length < 0x40) return 1;
   if (length < 0x2000) return 2;

@@ -7,17 +7,17 @@ export interface TopicPartition {
   readonly partition: number;
 }
 
-/** The key of a partition in maps (`topic/partition`), such as that of `SinkTask.preCommit`. */
+/** Returns the key of a partition in maps (`topic/partition`), such as that of `SinkTask.preCommit`. */
 export function topicPartitionKey(topic: string, partition: number): string {
   return `${topic}/${String(partition)}`;
 }
 
-/** `topic-partition`, as Kafka's tools and logs print it. */
+/** Returns `topic-partition`, as Kafka's tools and logs print it. */
 export function topicPartitionText({ topic, partition }: TopicPartition): string {
   return `${topic}-${String(partition)}`;
 }
 
-/** Where a record is in Kafka. */
+/** The coordinates of a record in Kafka. */
 export interface RecordPlace extends TopicPartition {
   readonly offset: number;
 }
@@ -29,7 +29,10 @@ export interface Header {
   readonly value: ConnectValue;
 }
 
-/** A record as transforms get and return it (org.apache.kafka.connect.connector.ConnectRecord). Never changed in place. */
+/**
+ * A record as transforms receive and return it (org.apache.kafka.connect.connector.ConnectRecord). Records are never
+ * changed in place.
+ */
 export interface ConnectRecord {
   readonly topic: string;
   /** `null`: the producer's partitioner decides (source records only). */
@@ -46,12 +49,20 @@ export interface ConnectRecord {
 /** A record that was read from a topic. */
 export interface SinkRecord extends ConnectRecord {
   readonly partition: number;
-  /** Kafka offsets stay below 2^53 in practice (kafkajs gives text; the consumer checks when it converts). */
+  /**
+   * Kafka offsets stay below 2^53 in practice (kafkajs returns text; the consumer checks the range when it converts).
+   */
   readonly offset: number;
   readonly timestampType: 'CreateTime' | 'LogAppendTime' | 'NoTimestampType';
-  /** Topic, partition and offset before transforms. In a replay of dead letters: those of the record that became the dead letter. */
+  /**
+   * Topic, partition and offset before transforms. In a replay of dead-letter records, those of the record that failed
+   * originally.
+   */
   readonly original: RecordPlace;
-  /** Where the task has read it, which offsets and failures refer to. In a replay of dead letters: the dead letter. */
+  /**
+   * The coordinates from which the task read the record; offsets and failures refer to them. In a replay of dead-letter
+   * records, those of the dead-letter record.
+   */
   readonly consumed: RecordPlace;
 }
 

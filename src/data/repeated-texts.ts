@@ -2,15 +2,15 @@ const SLOTS = 1024;
 export const LONGEST_REPEATED = 64;
 
 /**
- * Short texts that recur, such as tags and states: each is one string, however many rows have it. A row's own
- * string costs more later, when the collector carries it along with its batch, than to make. Bounded: the last text of each
- * slot, and only one that came twice.
+ * Shares one string among equal short texts, such as tags and states. A separate string per row is cheap to create, but
+ * expensive later, when the garbage collector copies it together with its batch. The memory is bounded: each slot holds
+ * its last text, once that text has occurred twice.
  */
 export class RepeatedTexts {
   readonly #hashes = new Int32Array(SLOTS);
   readonly #texts: string[] = new Array<string>(SLOTS).fill('');
 
-  /** The part of `text` from `start` to `end`; `hash` by `hashOf`, character by character. */
+  /** Returns the part of `text` from `start` to `end`. `hash` is the result of `hashOf` for its last character. */
   of(text: string, start: number, end: number, hash: number): string {
     const length = end - start;
     if (length > LONGEST_REPEATED) return text.slice(start, end);
@@ -25,7 +25,10 @@ export class RepeatedTexts {
   }
 }
 
-/** The hash of a text, from that of all but its last character; 0 to begin with. */
+/**
+ * Returns the hash of a text: `before` is the hash without its last character, 0 for an empty text, and `code` is that
+ * character.
+ */
 export function hashOf(before: number, code: number): number {
   return (Math.imul(before, 31) + code) | 0;
 }
@@ -38,19 +41,19 @@ function isSame(text: string, start: number, known: string): boolean {
 }
 
 /**
- * An equal string that does not keep a larger one alive: V8's substrings of 13 characters and more point into the text
- * they were cut from, unless that text has to be made first.
+ * Returns an equal string that does not keep a larger one in memory. In V8, a substring of 13 or more characters refers
+ * to the text that it was cut from; here, that is a new string with only one more character.
  */
 export function ownText(text: string): string {
   return text.length < 13 ? text : ` ${text}`.slice(1);
 }
 
-/** Longer ones are compared faster as a whole, though that makes a string. */
+/** Longer texts are compared faster as a whole, although that creates a string. */
 const SHORT = 24;
 
 /**
- * Whether `expected` is at `position` of `text`. V8 compares equally long strings by memory, but walks through `startsWith`
- * and `endsWith` character by character: 0.06 µs to 0.9 µs for 280 characters.
+ * Returns true if `text` contains `expected` at `position`. V8 compares equally long strings as memory, but
+ * `startsWith` and `endsWith` compare character by character: 0.9 µs instead of 0.06 µs for 280 characters.
  */
 export function standsAt(text: string, expected: string, position: number): boolean {
   const { length } = expected;

@@ -12,9 +12,9 @@ export interface OpenColumn extends ColumnCells {
 export type DerivedColumn = OpenColumn & { readonly given: number[] };
 
 /**
- * Fills one row batch. Between two rows every column has `rowCount` cells. While a row is open some columns have one
- * more: a decoder pushes cells straight into them, then either `endRow` makes them a row (columns without a cell get
- * null) or `abandonRow` drops them, so that a line that turns out bad halfway leaves nothing behind.
+ * Fills one row batch. Between rows, every column has `rowCount` cells. While a row is open, some columns have one
+ * more, because a decoder pushes cells directly into them. `endRow` then completes the row (columns without a cell get
+ * null), or `abandonRow` drops its cells, so that a line that turns out to be invalid leaves nothing behind.
  */
 export class RowBatchBuilder {
   readonly table: TableName;
@@ -35,32 +35,35 @@ export class RowBatchBuilder {
     return this.#byName.get(name);
   }
 
-  /** Adds a column whose cells are derived, but for those of rows that are noted in `given`. */
+  /** Adds a column whose cells are derived, except for the rows listed in `given`. */
   addDerivedColumn(name: string, role: ColumnRole, kind: CellKind): DerivedColumn {
     return this.#add({ name, role, kind, cells: [], given: [] });
   }
 
-  /** Adds a column; rows that are already there get null in it. Throws when the name is taken. */
+  /** Adds a column, in which existing rows get null. Throws if the name is taken. */
   addColumn(name: string, role: ColumnRole, kind: CellKind): OpenColumn {
     return this.#add({ name, role, kind, cells: [] });
   }
 
   #add<C extends OpenColumn>(column: C): C {
     const { name, cells } = column;
-    if (this.#byName.has(name)) throw new Error(`a batch has one column of each name: ${name}`);
+    if (this.#byName.has(name)) throw new Error(`the batch already has a column ${name}`);
     for (let row = 0; row < this.#rowCount; row++) cells.push(null);
     this.columns.push(column);
     this.#byName.set(name, column);
     return column;
   }
 
-  /** `linesBefore`: how many lines of the message come before this row; counts only for origins of kind `line`. */
+  /**
+   * Ends the open row. `linesBefore` is the number of lines of the message before this row; it is used only for origins
+   * of kind `line`.
+   */
   endRow(origin: Origin, linesBefore: number): void {
     this.#complete();
     this.#origins.add(origin, origin.kind === 'line' ? origin.line + linesBefore : 0);
   }
 
-  /** Ends the row of a record of a block. */
+  /** Ends the open row, which is a record of a block. */
   endRowOf(block: MessageBlock, index: number): void {
     this.#complete();
     this.#origins.add(block, index);
@@ -77,7 +80,7 @@ export class RowBatchBuilder {
     this.truncate(this.#rowCount);
   }
 
-  /** Takes rows back, the open one included, until `rowCount` are left; columns added since stay. */
+  /** Removes rows, including the open one, until `rowCount` are left. Columns that were added for them remain. */
   truncate(rowCount: number): void {
     for (const column of this.columns) {
       if (column.cells.length > rowCount) column.cells.length = rowCount;
@@ -87,7 +90,7 @@ export class RowBatchBuilder {
     this.#rowCount = rowCount;
   }
 
-  /** The batch; the builder must not be used afterwards. */
+  /** Returns the batch. The builder must not be used afterwards. */
   build(): RowBatch {
     return {
       table: this.table,

@@ -1,18 +1,21 @@
 import type { Fault, Origin } from './fault.ts';
 
-/** A table as the caller names it; both parts are exact, unquoted identifiers. `schema` absent: the search path. */
+/**
+ * A table as the caller names it. Both parts are exact, unquoted identifiers; without `schema`, the search path
+ * applies.
+ */
 export interface TableName {
   readonly schema?: string | undefined;
   readonly name: string;
 }
 
-/** `schema.table` or `table`, for messages and map keys; not SQL. */
+/** Returns `schema.table` or `table`, for messages and map keys, not for SQL. */
 export function tableText(table: TableName): string {
   return table.schema === undefined ? table.name : `${table.schema}.${table.name}`;
 }
 
 /**
- * One cell. What a decoder may put per value kind:
+ * A cell. The values that a decoder may use, by kind:
  * int: number (safe integers) or bigint; float: number; bool: boolean; text: string; bytes: Uint8Array;
  * time: microseconds since the epoch, number where |x| < 2^53, else bigint, or the text `infinity` or `-infinity`;
  * json: JSON text; numeric: decimal text, `NaN`, `Infinity` or `-Infinity`.
@@ -23,8 +26,9 @@ export type Cell = string | number | bigint | boolean | Uint8Array | null;
 export type CellKind = 'int' | 'float' | 'bool' | 'text' | 'bytes' | 'time' | 'json' | 'numeric';
 
 /**
- * time: the row's timestamp, first column of a time-series table. nanos: the nanoseconds beyond its microseconds, which belong to
- * the key; only in batches and shapes, a table that exists has them as data.
+ * time: the timestamp of the row, in the first column of a time-series table. nanos: the nanoseconds within the
+ * microsecond of that timestamp, which belong to the key. The role nanos occurs only in batches and shapes; in an
+ * existing table, the column is data.
  */
 export type ColumnRole = 'time' | 'nanos' | 'data' | 'tag' | 'primary-tag';
 
@@ -36,41 +40,41 @@ export interface ColumnCells {
   readonly kind: CellKind;
   readonly cells: Cell[];
   /**
-   * Set for a column that the decoder derives from other ones: the rows that have their own cell, in row order. The derived cells are
-   * left out if the table does not have the column. Absent: all cells are the rows' own.
+   * Set for a column that the decoder derives from other columns: the rows that have an explicit cell, in ascending
+   * order. The derived cells are omitted if the table does not have the column. Not set if no cell is derived.
    */
   readonly given?: readonly number[] | undefined;
 }
 
 /**
- * Rows of one table, by column. Every column has exactly `rowCount` cells. Row i came from `origins.at(i)`.
- * A batch is filled by one decoder, then handed to the batch writer and not changed any more.
+ * Rows of one table, by column. Every column has exactly `rowCount` cells, and `origins.at(i)` is the origin of row i.
+ * One decoder fills a batch and passes it to the batch writer; after that, the batch does not change.
  */
 export interface RowBatch {
   readonly table: TableName;
   readonly columns: readonly ColumnCells[];
   readonly rowCount: number;
   readonly origins: Origins;
-  /** Columns that identify a row, where the rows themselves say so; absent: the table's own key counts. */
+  /** Columns that identify a row, if the rows specify them; otherwise, the table's own key applies. */
   readonly key?: readonly string[] | undefined;
-  /** Which rows have which columns, and which are deletions; absent: every row stores all columns. */
+  /** Determines the columns of each row, and which rows are deletions. If not set, every row stores all columns. */
   readonly groups?: RowGroups | undefined;
 }
 
-/** The groups of a batch whose rows are not all alike. */
+/** The groups of a batch whose rows differ in their columns or operations. */
 export interface RowGroups {
   readonly list: readonly RowGroup[];
-  /** Index in `list` of the row's group. */
+  /** Returns the index in `list` of the row's group. */
   of(row: number): number;
 }
 
 /** Rows that are written by the same statement. */
 export interface RowGroup {
-  /** delete: the stored row with this row's key goes; the batch must have a key then. */
+  /** delete: the stored row with the key of this row is deleted; the batch must have a key. */
   readonly operation: 'store' | 'delete';
-  /** Names of the columns that its rows have; their other cells mean nothing. */
+  /** Names of the columns that these rows have. Cells of other columns have no meaning. */
   readonly columns: ReadonlySet<string>;
-  /** Columns whose stored values stay, because the source did not send them. Absent if there are none. */
+  /** Columns whose stored values do not change, because the source did not send them. Not set if there are none. */
   readonly unchanged?: ReadonlySet<string> | undefined;
 }
 
@@ -79,16 +83,19 @@ export interface Origins {
   at(row: number): Origin;
 }
 
-/** The result of a write. `stored + discarded + collapsed + faults.length` is the number of rows handed in. */
+/** The result of a write. `stored + discarded + collapsed + faults.length` is the number of rows in the batch. */
 export interface WriteReport {
-  /** Rows that the database now holds, and deletions that were done (whether or not there was a row). */
+  /** Number of rows that are stored now, and of deletions, including those of rows that did not exist. */
   readonly stored: number;
-  /** Rows not stored because one with the same key was (dedup.rule=discard), or because none was (insert.mode=update). */
+  /**
+   * Number of rows that were not stored because a row with the same key exists (dedup.rule=discard) or does not exist
+   * (insert.mode=update).
+   */
   readonly discarded: number;
-  /** Rows that became one with a later row with the same key in the same batch: replaced by it, or merged into it. */
+  /** Number of rows that a later row with the same key in the same batch replaced, or that were merged into it. */
   readonly collapsed: number;
-  /** Rows refused, each with its reason and origin. */
+  /** Refused rows, each with its reason and origin. */
   readonly faults: readonly Fault[];
-  /** Columns whose values were not stored because the database computes them; absent where there are none. */
+  /** Columns whose values were not stored because the database computes them. Not set if there are none. */
   readonly computedColumns?: readonly string[];
 }

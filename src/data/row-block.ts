@@ -1,9 +1,9 @@
-/** A row starts with the number of its cells, before the length of the first one. */
+/** Size of the field at the start of a row that contains the number of its cells. */
 const COUNT_BYTES = 2;
 
 /** Positions of the cells of one row in the bytes of its block. The arrays are reused for each row. */
 export interface CellBounds {
-  /** -1: NULL. */
+  /** -1 for NULL. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   /** Bytes of the row, including the lengths of its cells. */
@@ -11,8 +11,8 @@ export interface CellBounds {
 }
 
 /**
- * Rows of a result as the server sent them: no object is made for a row until it is asked for. Each row is the number of its cells
- * (16 bits), and for each cell its length (32 bits, -1: NULL) and its text in UTF-8.
+ * Rows of a result in the format of the server. Objects for rows are created only on request. Each row is the number of
+ * its cells (16 bits), and for each cell its length (32 bits, -1 for NULL) and its text in UTF-8.
  */
 export class RowBlock {
   readonly fields: readonly { readonly name: string; readonly typeOid: number; readonly typeModifier: number }[];
@@ -21,7 +21,7 @@ export class RowBlock {
   readonly #starts: Int32Array;
   readonly #bounds: { starts: Int32Array; ends: Int32Array; length: number };
 
-  /** `starts`: where each row begins; it may be longer than `count`. */
+  /** `starts` has the position of each row; it may be longer than `count`. */
   constructor(fields: RowBlock['fields'], bytes: Buffer, starts: Int32Array, count: number) {
     this.fields = fields;
     this.bytes = bytes;
@@ -31,7 +31,7 @@ export class RowBlock {
   }
 
   /**
-   * The cells of a row, in the same arrays for each call.
+   * Returns the cells of a row, in arrays that the next call reuses.
    * @throws an error if the bytes are not such a row
    */
   cells(index: number): CellBounds {

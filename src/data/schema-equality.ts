@@ -1,7 +1,9 @@
 import type { Schema } from './schema.ts';
 import { Decimal, Struct, TypedNumber, type ConnectValue } from './value.ts';
 
-/** ConnectSchema.equals: same type, optionality, default, name, version, documentation, parameters and parts. */
+/**
+ * Implements ConnectSchema.equals: same type, optionality, default, name, version, documentation, parameters and parts.
+ */
 export function sameSchema(a: Schema | null | undefined, b: Schema | null | undefined): boolean {
   if (a === b) return true;
   if (a === null || a === undefined || b === null || b === undefined) return false;
@@ -39,7 +41,10 @@ function sameDefault(a: unknown, b: unknown): boolean {
   return sameValue(a as ConnectValue, b as ConnectValue);
 }
 
-/** `Object.equals` of two Connect values, byte arrays by content; decimals differ when their scales do. */
+/**
+ * Implements `Object.equals` for Connect values. Byte arrays are compared by content, and decimals with different
+ * scales differ.
+ */
 function sameValue(a: ConnectValue, b: ConnectValue): boolean {
   if (Object.is(a, b)) return true;
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;

@@ -14,7 +14,10 @@ export type SchemaType =
   | 'map'
   | 'struct';
 
-/** Names of Connect's logical types; the schema's `name` selects them over the plain `type`. */
+/**
+ * Names of Connect's logical types. A schema with one of these `name`s has the logical type instead of its plain
+ * `type`.
+ */
 export const LogicalName = {
   decimal: 'org.apache.kafka.connect.data.Decimal',
   date: 'org.apache.kafka.connect.data.Date',
@@ -83,7 +86,7 @@ export class Schema {
     this.#fieldsByName = new Map(this.fields.map((field) => [field.name, field]));
   }
 
-  /** The field of a struct by its name; `undefined` if there is none. */
+  /** Returns the field of a struct by its name; `undefined` if there is none. */
   field(name: string): Field | undefined {
     return this.#fieldsByName.get(name);
   }
@@ -106,12 +109,12 @@ export const OPTIONAL_BYTES = new Schema('bytes', { optional: true });
 export const STRING = new Schema('string');
 
 /**
- * The schema of a string that contains JSON. JsonConverter recognises this object and writes the text unchanged; all others see
- * a string.
+ * The schema of a string that contains JSON. JsonConverter recognizes this object and writes the text unchanged; other
+ * converters see a string.
  */
 export const JSON_TEXT = new Schema('string');
 
-/** A schema in Connect's messages (ConnectSchema.toString): `Schema{INT32}`, `Schema{my.Name:STRUCT}`. */
+/** Formats a schema as in Connect's messages (ConnectSchema.toString): `Schema{INT32}`, `Schema{my.Name:STRUCT}`. */
 export function schemaText(schema: Schema | null): string {
   if (schema === null) return 'null';
   const type = schema.type.toUpperCase();

@@ -3,7 +3,10 @@ const NINE = 57;
 const MINUS = 45;
 const POINT = 46;
 
-/** Number of digits that a double can always hold, so that their quotient by a power of ten up to 10^22 is exact too. */
+/**
+ * Number of digits of an integer that a double always represents exactly. Dividing such an integer by a power of ten up
+ * to 10^22 therefore yields the double that is closest to the decimal.
+ */
 export const EXACT_DIGITS = 15;
 
 export const POWERS_OF_TEN: readonly number[] = Array.from(
@@ -12,8 +15,8 @@ export const POWERS_OF_TEN: readonly number[] = Array.from(
 );
 
 /**
- * The double of the number written at [start, end) if it has at most 15 digits, perhaps with a point among them,
- * and no exponent, as most do. `undefined` for any other text; `Number` takes three times as long.
+ * Parses the number at [start, end) if, like most numbers, it has at most 15 digits, possibly with a decimal point, and
+ * no exponent. Returns `undefined` for any other text. `Number` takes three times as long.
  */
 export function shortDecimal(text: string, start: number, end: number): number | undefined {
   const negative = text.charCodeAt(start) === MINUS;

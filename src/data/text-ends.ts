@@ -1,6 +1,9 @@
-/** Trimming without regular expressions: `/0+$/` tries every run of zeros again from each of its characters. */
+/**
+ * These functions trim without regular expressions, because `/0+$/` scans each run of zeros again from each of its
+ * characters.
+ */
 
-/** The text without any number of one character at its end. */
+/** Removes all occurrences of one character from the end of the text. */
 export function withoutTrailing(text: string, character: string): string {
   let end = text.length;
   while (end > 0 && text.charAt(end - 1) === character) end--;
@@ -11,7 +14,10 @@ const SPACE = 0x20;
 const TAB = 0x09;
 const CARRIAGE_RETURN = 0x0d;
 
-/** The text without what Java's `\s` matches at either end: blanks, tabs, line ends, vertical tabs and form feeds. */
+/**
+ * Removes the characters that Java's `\s` matches from both ends: blanks, tabs, line ends, vertical tabs and form
+ * feeds.
+ */
 export function withoutJavaBlanks(text: string): string {
   let start = 0;
   let end = text.length;

@@ -4,8 +4,8 @@ import { sameSchema } from './schema-equality.ts';
 import { Decimal, Struct, TypedNumber, type ConnectValue } from './value.ts';
 
 /**
- * Why a value does not fit a schema, in Connect's words (ConnectSchema.validateValue), or `undefined` when it does.
- * `location` is `value`, `field: "a"`, …
+ * Returns why a value does not match a schema, in Connect's words (ConnectSchema.validateValue); `undefined` if it
+ * does. `location` is `value`, `field: "a"`, …
  */
 export function valueMismatch(schema: Schema, value: ConnectValue, location = 'value'): string | undefined {
   if (value === null) {
@@ -40,7 +40,7 @@ function partMismatch(schema: Schema, value: ConnectValue, location: string): st
   return undefined;
 }
 
-/** Why a struct does not fit its own schema (Struct.validate). A field without a value takes its default. */
+/** Returns why a struct does not match its own schema (Struct.validate). A field without a value has its default. */
 function structMismatch(struct: Struct): string | undefined {
   for (const { name, index, schema } of struct.schema.fields) {
     const value = struct.values[index] ?? null;

@@ -1,12 +1,12 @@
 import type { Schema } from './schema.ts';
 
 /**
- * How Connect's values look in JavaScript.
+ * How Connect's values are represented in JavaScript.
  *
  * | Connect | JavaScript |
  * |---|---|
  * | int8, int16, int32 (with a schema), float32, float64 | number |
- * | int64 | bigint, always: 64 bits never pass through a number |
+ * | int64 | bigint, always, because a number cannot represent 64 bits |
  * | boolean, string | boolean, string |
  * | bytes | Uint8Array |
  * | array, map, struct | array, Map, Struct |
@@ -28,7 +28,7 @@ export type ConnectValue =
   | readonly ConnectValue[]
   | ReadonlyMap<ConnectValue, ConnectValue>;
 
-/** A number without a schema that is of another Java type than `double` or `long`. */
+/** A number without a schema whose Java type is neither `double` nor `long`. */
 export class TypedNumber {
   readonly type: 'int8' | 'int16' | 'int32' | 'float32';
   readonly value: number;
@@ -49,7 +49,7 @@ export class Decimal {
     this.scale = scale;
   }
 
-  /** Plain decimal digits without an exponent (BigDecimal.toPlainString). */
+  /** Returns the decimal digits without an exponent (BigDecimal.toPlainString). */
   toPlainString(): string {
     if (this.scale <= 0) return this.unscaled === 0n ? '0' : this.unscaled.toString() + '0'.repeat(-this.scale);
     const negative = this.unscaled < 0n;
@@ -59,7 +59,9 @@ export class Decimal {
   }
 }
 
-/** A struct: one value for each field of its schema, in the order of the schema; `null` for fields that were not put. */
+/**
+ * A struct: one value for each field of its schema, in the order of the schema; `null` for fields that were not set.
+ */
 export class Struct {
   readonly schema: Schema;
   readonly values: ConnectValue[];
@@ -69,7 +71,7 @@ export class Struct {
     this.values = values ?? new Array<ConnectValue>(schema.fields.length).fill(null);
   }
 
-  /** The value of a field, `null` if it was not put. Throws an Error if the schema has no such field. */
+  /** Returns the value of a field; `null` if it was not set. Throws an Error if the schema has no such field. */
   get(name: string): ConnectValue {
     return this.values[this.#index(name)] ?? null;
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** The data folder of a local stack: below the current folder, unless another one is named. */
+/** The data folder of a local stack: `named`, or `.sluice/dev` in the current folder. */
 export function stateFolder(named?: string): string {
   return named === undefined ? resolve('.sluice', 'dev') : resolve(named);
 }

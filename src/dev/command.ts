@@ -12,7 +12,7 @@ import { startStack, type Stack } from './stack.ts';
 import { StackCounts, type Moved } from './stack-counts.ts';
 
 export interface DevOptions {
-  /** Folder of data and logs; absent: `.sluice/dev` below the current folder. */
+  /** Folder of data and logs; `undefined`: `.sluice/dev` in the current folder. */
   readonly folder: string | undefined;
   readonly fresh: boolean;
   readonly json: boolean;
@@ -23,15 +23,15 @@ export interface DevOptions {
 /** Files and folders of a stack in its folder. */
 const KEPT = ['kafka', 'kafka.log', 'kafka.properties', 'postgres', 'postgres.log', 'tls', 'worker.log'];
 const REFRESH_MS = 1000;
-/** The time of `--exit-after` starts when the tasks run, but not later than after this time. */
+/** The time of `--exit-after` starts when all tasks run, or after this time at the latest. */
 const TASKS_START_MS = 60_000;
-/** At the end, how long rows in flight may take to arrive before they are counted. */
+/** Time at the end for rows in flight to arrive before they are counted. */
 const SETTLE_MS = 1500;
 const LINGER_MS = 1000;
-/** How long the producer of the sample data may take to end; it may wait for an unreachable broker. */
+/** Maximum time for the producer of the sample data to end, because it may wait for an unreachable broker. */
 const PRODUCER_END_MS = 3000;
 
-/** Runs the local stack until it is interrupted or its time is up; the exit code of `sluice dev`. */
+/** Runs the local stack until it is interrupted or its time is up. Returns the exit code of `sluice dev`. */
 export async function runDev(options: DevOptions): Promise<number> {
   const state = stateFolder(options.folder);
   const logFile = join(state, 'worker.log');
@@ -57,7 +57,7 @@ export async function runDev(options: DevOptions): Promise<number> {
     process.stderr.write(`sluice dev could not start: ${toError(error).message}\n`);
     return 3;
   }
-  // From here on unhandled errors are logged, as in other workers.
+  // From now on, unhandled errors are logged, as in other workers.
   process.removeAllListeners('unhandledRejection');
   guardProcess(logger);
   try {
@@ -69,7 +69,7 @@ export async function runDev(options: DevOptions): Promise<number> {
   } finally {
     await stack.stop();
     view.note('Stopped; the next start continues with this data');
-    // Does not wait for anything that still waits for an unreachable service.
+    // The process exits even if something still waits for an unreachable service.
     setTimeout(() => process.exit(), LINGER_MS).unref();
   }
 
@@ -105,7 +105,7 @@ export async function runDev(options: DevOptions): Promise<number> {
 
 async function prepareFolder(state: string, fresh: boolean): Promise<void> {
   try {
-    // Not the whole folder: a folder that the user named may contain other files.
+    // The folder itself is not removed, because a folder that the user named may contain other files.
     const kept = fresh ? KEPT.map((name) => join(state, name)) : [];
     for (const path of kept) await rm(path, { recursive: true, force: true });
     await mkdir(state, { recursive: true });

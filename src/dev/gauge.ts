@@ -10,7 +10,7 @@ export interface Outage {
   readonly reason: string;
 }
 
-/** A service that takes longer to answer counts as unreachable. */
+/** A service that takes longer to answer is considered unreachable. */
 const PATIENCE_MS = 10_000;
 
 /** A number that is requested from a service repeatedly. During an outage, the last answer is kept. */

@@ -42,7 +42,7 @@ export class LocalKafka {
   readonly port: number;
   readonly dataDir: string;
   readonly logFile: string;
-  /** The way in which the broker is run. */
+  /** Where the broker's program comes from. */
   readonly origin: Launcher['origin'];
   readonly #throwAway: boolean;
   readonly #launcher: Launcher;
@@ -97,7 +97,7 @@ export class LocalKafka {
     const place = await this.#place();
     await this.#clear();
     await this.#launcher.prepare(place, signal);
-    // A broker that an earlier process left behind is given time to shut down.
+    // A broker that was left running by an earlier process gets time to shut down.
     const lingerUntil = Date.now() + lingerMs;
     await this.#untilPortIsFree(lingerUntil, signal);
     for (;;) {
@@ -131,7 +131,7 @@ export class LocalKafka {
     if (this.#throwAway) await rm(dirname(this.dataDir), { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Another broker on the port would answer the readiness probe. */
+  /** Waits until the port is free, because another broker on it would answer the readiness probe. */
   async #untilPortIsFree(deadline: number, signal: AbortSignal | undefined): Promise<void> {
     while (!(await isFree(this.port))) {
       if (Date.now() > deadline) throw new ConnectError(`Kafka cannot be started: port ${String(this.port)} is taken`);

@@ -52,8 +52,8 @@ function rank(state: string): number {
 }
 
 /**
- * Output that replaces the previous lines on a terminal, cut to its width and to one line less than its height. Each line is overwritten
- * before the rest of it is erased, so that nothing flickers.
+ * Output that replaces the previous lines on a terminal. It is cut to the width of the terminal, and to one line less
+ * than its height. Each line is overwritten before the rest of it is erased, so that nothing flickers.
  */
 export function redrawing(
   previous: readonly string[],

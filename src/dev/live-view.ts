@@ -15,7 +15,7 @@ export interface Output {
 }
 
 export interface LiveViewOptions {
-  /** Only writes notes, to `errors`, because the output is reserved for one line of JSON. */
+  /** Whether to write only notes, to `errors`, because the output is reserved for one line of JSON. */
   readonly quiet: boolean;
   readonly output?: Output;
   readonly errors?: Output;
@@ -41,7 +41,10 @@ export class LiveView {
     this.#redraws = !quiet && redraws(output, environment);
   }
 
-  /** Writes a line. A `passing` line is replaced by the next one; where that is not possible, most of them are omitted. */
+  /**
+   * Writes a line. A `passing` line is replaced by the next one; on an output that cannot be redrawn, most passing
+   * lines are omitted.
+   */
   note(message: string, passing = false): void {
     this.#drawn = [];
     if (this.#redraws) {
@@ -114,7 +117,7 @@ function sizeOf({ columns = 80, rows = 24 }: Output): { columns: number; rows: n
   return { columns, rows };
 }
 
-/** Whether the output is a terminal that supports commands, and the user has not requested plain text. */
+/** Whether the output is a terminal that supports control sequences, and the user has not requested plain text. */
 function redraws({ isTTY = false, columns = 0 }: Output, environment: NodeJS.ProcessEnv): boolean {
   const { NO_COLOR = '', TERM = '' } = environment;
   return isTTY && columns > 0 && NO_COLOR === '' && TERM !== 'dumb';

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { ConnectError, toError } from '../errors.ts';
 
-// Below 32768, where the ephemeral ports of Linux begin: a client that reconnects to a stopped service in that range can connect to
-// itself, and the service can then never listen on its port again.
+// The range is below 32768, where Linux's ephemeral ports begin. If a service with an ephemeral port is stopped, a
+// client that reconnects can get the same local port and connect to itself. The service could then not listen on its
+// port again.
 const lowestPort = 20_000;
 const highestPort = 32_000;
 
@@ -11,7 +12,10 @@ const PORT_TRIES = 5;
 
 const handedOut = new Set<number>();
 
-/** Returns a free TCP port, which is different at each call in a process and can be used again after a restart. */
+/**
+ * Returns a free TCP port. Each call in a process returns a different port. A service can use the port again after a
+ * restart.
+ */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
@@ -63,7 +67,7 @@ export async function startOnFreePorts<T>(
   }
 }
 
-/** Whether `host:port` can be listened on now. Rejects when the host is not an address of this machine. */
+/** Whether a server can listen on `host:port` now. Rejects if the host is not an address of this machine. */
 export async function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const server = createServer();
   try {

@@ -110,7 +110,8 @@ export class LocalPostgres {
         await this.#startOnce(deadline - Date.now(), signal);
         return;
       } catch (error) {
-        // Backends of a server killed with -9 take a moment to notice; until then they hold its shared memory.
+        // Backends of a server that was killed with SIGKILL take a moment to notice this. Until then, they keep its
+        // shared memory attached.
         const lingering = (await logTail(this.logFile)).includes('pre-existing shared memory block');
         if (!lingering || Date.now() > deadline) throw error;
         await delay(100, undefined, signal === undefined ? {} : { signal });
@@ -174,7 +175,7 @@ export class LocalPostgres {
       // Without /proc, PostgreSQL's own check of its pid file must suffice.
       if (pid === '' || !existsSync('/proc/self')) return;
       if (!holdsFolder(pid, this.dataDir)) {
-        // The id may belong to another process by now, which PostgreSQL would mistake for a running server.
+        // The id may now belong to another process, which PostgreSQL would mistake for a running server.
         await rm(join(this.dataDir, 'postmaster.pid'), { force: true });
         return;
       }

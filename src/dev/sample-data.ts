@@ -15,10 +15,10 @@ const SAMPLE_TOPICS = { [HOST_TOPIC]: 2, [PROCESS_TOPIC]: 2, meters: 1 };
 
 /** Timeout of one attempt. */
 const API_TIMEOUT_MS = 15_000;
-/** How long the broker may be busy or fenced, as it is for some seconds after a restart. */
+/** Maximum time for which the broker may be busy or fenced, as it is for some seconds after a restart. */
 const TOPICS_LIMIT_MS = 60_000;
 
-/** At the end, how long sent data may take to be acknowledged. */
+/** Time at the end for sent data to be acknowledged. */
 const CLOSE_MS = 1000;
 
 /** Creates missing topics. Failures are retried for at most `limitMs`. */
@@ -61,7 +61,9 @@ async function createMissing(admin: Admin): Promise<void> {
   }
 }
 
-/** While the broker is fenced, the replication factor 1 exceeds the number of brokers. */
+/**
+ * Whether a retry may succeed. While the broker is fenced, even the replication factor 1 exceeds the number of brokers.
+ */
 function mayPass(error: unknown): boolean {
   return isRetriable(error) || (error instanceof KafkaError && error.code === ErrorCode.invalidReplicationFactor);
 }

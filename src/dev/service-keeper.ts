@@ -3,7 +3,7 @@ import { Backoff } from '../async/backoff.ts';
 import { firstCause } from '../errors.ts';
 import type { OnProgress } from './progress.ts';
 
-/** A service of this machine that the stack started. */
+/** A service on this machine that the stack has started. */
 export interface KeptService {
   readonly title: string;
   readonly logFile: string;

@@ -24,7 +24,8 @@ export interface ServiceCommand {
   readonly whenOrphaned?: readonly string[] | undefined;
 }
 
-// Reads a pipe whose other end this process holds, so that the service also ends if this process is killed.
+// The watchdog reads from a pipe whose other end is open in this process. If this process is killed, the pipe is
+// closed, and the watchdog stops the service.
 const watchdogScript = `
 read -r _
 pid=$1 signals=$2; shift 2
@@ -146,7 +147,7 @@ function startWatchdog(command: ServiceCommand, pid: number): ChildProcess {
     env: command.environment ?? process.env,
   });
   watchdog.on('error', () => {
-    // Without a shell the service survives a SIGKILL of this process.
+    // Without a shell, there is no watchdog, and the service survives a SIGKILL of this process.
   });
   watchdog.unref();
   if (watchdog.stdin instanceof Socket) watchdog.stdin.unref();

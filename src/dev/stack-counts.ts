@@ -32,7 +32,10 @@ const IMPATIENT: ClientProperties = {
 /** Longest time of one request to services that may be unreachable. */
 const READ_LIMIT_MS = 2000;
 
-/** Counts rows in the database and records on the broker, so that only delivered data counts. The services may be unreachable. */
+/**
+ * Counts rows in the database and records on the broker, so that the counts include only delivered data. The services
+ * may be unreachable.
+ */
 export class StackCounts {
   readonly #stack: CountedStack;
   readonly #admin: Admin;

@@ -31,7 +31,7 @@ const POSTGRES_PORT = 5432;
 const KAFKA_PORT = 9092;
 const REST_PORT = 8083;
 const DATABASE_API_PORT = 8080;
-/** How long a worker may take to join its group on a reachable cluster. */
+/** Maximum time for a worker to join its group on a reachable cluster. */
 const WORKER_START_MS = 60_000;
 
 /** Four times the graceful stop timeout of tasks. */
@@ -69,7 +69,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const stop = async () => {
     for (const ending of endings.splice(0).reverse()) {
       await ending().catch((error: unknown) =>
-        options.logger.warn({ err: error }, 'A step of the end of the stack failed'),
+        options.logger.warn({ err: error }, 'A step of the shutdown of the stack failed'),
       );
     }
   };

@@ -2,7 +2,7 @@ import { parseLogLevel, type LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { HerderListener } from './herder-listener.ts';
 
-/** Applies the levels of loggers that were set for the whole cluster to this worker. */
+/** Applies logger levels that were set for the whole cluster to this worker. */
 export class ClusterLogLevels implements HerderListener {
   readonly #levels: LogLevels;
   readonly #logger: Logger;

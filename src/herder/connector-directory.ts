@@ -21,7 +21,7 @@ export interface ConnectorStatusInfo {
   readonly type: 'sink' | 'source' | 'unknown';
 }
 
-/** Connectors and tasks with their statuses, as the stores have them. Unknown names throw a RequestError 404. */
+/** Connectors and tasks with their statuses, as recorded in the stores. Unknown names throw a RequestError with status 404. */
 export class ConnectorDirectory {
   readonly #configs: ConfigStore;
   readonly #statuses: StatusStore;
@@ -50,7 +50,7 @@ export class ConnectorDirectory {
     return this.require(name).config;
   }
 
-  /** `undefined` if the connector does not exist. */
+  /** Returns the configuration, or `undefined` if the connector does not exist. */
   configOf(name: string): ConnectorConfig | undefined {
     return this.#configs.connector(name)?.config;
   }
@@ -65,7 +65,7 @@ export class ConnectorDirectory {
     return { name, connector, tasks: this.#statuses.tasks(name), type: this.#type(name) };
   }
 
-  /** The stack trace of a FAILED task. */
+  /** Returns the stack trace of a FAILED task. */
   traceOf({ connector, task }: TaskId): string | null {
     return this.#statuses.task({ connector, task })?.trace ?? null;
   }
@@ -76,7 +76,7 @@ export class ConnectorDirectory {
     return status;
   }
 
-  /** The plugin of a connector; `undefined` if it is not installed on this worker. */
+  /** Returns the plugin of a connector, or `undefined` if it is not installed on this worker. */
   plugin(connector: string): ConnectorPlugin | undefined {
     const config = this.#configs.connector(connector)?.config ?? {};
     const className = config['connector.class'];

@@ -21,22 +21,22 @@ export interface ConnectorOffsetsDependencies {
   readonly plugins: PluginRegistry;
   readonly resolver: ConfigResolver;
   readonly clients: Pick<TaskClients, 'admin'>;
-  /** Resolves when the tasks of a stopped connector have ended, or were abandoned. */
+  /** Resolves when the tasks of a stopped connector have ended or were abandoned. */
   readonly tasksEnded: (connector: string) => Promise<void>;
-  /** `undefined` unless sources deliver exactly once. */
+  /** `undefined` unless source connectors deliver exactly once. */
   readonly exactlyOnce: ExactlyOnce | undefined;
 }
 
 type Change = 'alter' | 'reset';
 
-const BY_ROWS = 'The numbers are those of the rows that the tables have now.';
+const BY_ROWS = 'The numbers refer to the rows that the tables currently contain.';
 
-/** A connector whose configuration has the values of its variables. */
-type Known = Pick<ConnectorState, 'name' | 'config'>;
+/** A connector with its configuration, in which variables have been replaced by their values. */
+type ResolvedConnector = Pick<ConnectorState, 'name' | 'config'>;
 
 /**
- * Offsets of connectors, as users see and change them. Sinks have those of their consumer group, sources those of the offset store
- * (docs/compatibility.md#the-management-api).
+ * Offsets of connectors, as users see and change them. For a sink, they are the offsets of its consumer group; for a source,
+ * the offsets in the offset store (docs/compatibility.md#the-management-api).
  */
 export class ConnectorOffsets {
   readonly #dependencies: ConnectorOffsetsDependencies;
@@ -51,13 +51,13 @@ export class ConnectorOffsets {
     return this.#stored(state, plugin);
   }
 
-  /** Whether no offsets exist for this name. */
+  /** Returns true if no offsets exist for this name. */
   async hasNone(name: string, given: ConnectorConfig): Promise<boolean> {
     const { config, plugin } = await this.#withValues(given);
     return (await this.#stored({ name, config }, plugin)).length === 0;
   }
 
-  async #stored(state: Known, plugin: ConnectorPlugin): Promise<readonly StoredOffset[]> {
+  async #stored(state: ResolvedConnector, plugin: ConnectorPlugin): Promise<readonly StoredOffset[]> {
     if (plugin.type === 'source') return this.#withOffsets(state, (offsets) => offsets.list(state.name));
     return withAdmin(this.#dependencies.clients, state, async (admin) => {
       const committed = [...(await admin.groupOffsets(groupId(state)))];
@@ -69,7 +69,7 @@ export class ConnectorOffsets {
     });
   }
 
-  /** Computes the effect of a change, regardless of the state of the connector. Nothing is written. */
+  /** Computes the effect of a change, regardless of the state of the connector. Does not write anything. */
   async preview(name: string, target: OffsetTarget): Promise<OffsetsPreview> {
     const { state, plugin } = await this.#resolved(this.#dependencies.configs.require(name));
     if (plugin.type === 'source') return this.#previewSource(state, plugin, target);
@@ -79,7 +79,7 @@ export class ConnectorOffsets {
   }
 
   async #previewSource(
-    { name, config }: Known,
+    { name, config }: ResolvedConnector,
     plugin: ConnectorPlugin & { type: 'source' },
     target: OffsetTarget,
   ): Promise<OffsetsPreview> {
@@ -97,24 +97,24 @@ export class ConnectorOffsets {
     return previewOf(partitions, BY_ROWS);
   }
 
-  /** Resolves with the success message. */
+  /** Changes the offsets. Resolves with the success message. */
   async alter(name: string, changes: readonly OffsetChange[]): Promise<string> {
     const { state, plugin } = await this.#stopped(name);
     if (plugin.type === 'sink') {
       const offsets = sinkOffsets(changes);
-      const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+      const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
       await this.#alterGroup(state, offsets);
-      return success('alter', whole);
+      return success('alter', isComplete);
     }
     const offsets = sourceOffsets(changes);
-    const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+    const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
     await this.#write(state, offsets);
-    return success('alter', whole);
+    return success('alter', isComplete);
   }
 
   /**
-   * Sets the initial offsets of a connector that is about to be created; offsets of an earlier connector of this name are removed
-   * (KIP-995). Resolves with the success message.
+   * Sets the initial offsets of a connector that is about to be created (KIP-995), and removes the offsets of a previous
+   * connector with this name. Resolves with the success message.
    */
   async begin(name: string, config: ConnectorConfig, changes: readonly OffsetChange[]): Promise<string> {
     const { configs, tasksEnded } = this.#dependencies;
@@ -130,24 +130,24 @@ export class ConnectorOffsets {
       const keys = new Set(wanted.map(({ partition }) => partition && coordinatesKey(partition)));
       const left = (await storage.list(name)).filter(({ partition }) => !keys.has(coordinatesKey(partition)));
       const offsets = [...left.map(({ partition }) => ({ partition, offset: null })), ...wanted];
-      const whole = await callPlugin(plugin.alterOffsets?.(inUse, offsets));
+      const isComplete = await callPlugin(plugin.alterOffsets?.(inUse, offsets));
       await storage.write(name, storable(offsets));
-      return success('alter', whole);
+      return success('alter', isComplete);
     });
   }
 
-  /** Resolves with the success message, even if there were no offsets. */
+  /** Removes all offsets. Resolves with the success message, even if there were no offsets. */
   async reset(name: string): Promise<string> {
     const { state, plugin } = await this.#stopped(name);
     if (plugin.type === 'sink') return success('reset', await this.#resetGroup(state, plugin));
     const known = await this.#withOffsets(state, (offsets) => offsets.list(name));
     const offsets = known.map(({ partition }) => ({ partition, offset: null }));
-    const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+    const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
     await this.#write(state, offsets);
-    return success('reset', whole);
+    return success('reset', isComplete);
   }
 
-  /** Reads the config topic first, so that a recent stop is visible. */
+  /** Returns a stopped connector. Reads the config topic first, because the connector may have been stopped just now. */
   async #stopped(name: string): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
     const { configs, tasksEnded } = this.#dependencies;
     await configs.refresh();
@@ -162,7 +162,7 @@ export class ConnectorOffsets {
     return this.#resolved(state);
   }
 
-  /** Replaces the variables of the configuration by their values. */
+  /** Replaces the variables of the configuration with their values. */
   async #resolved(known: ConnectorState): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
     const { config, plugin } = await this.#withValues(known.config);
     return { state: { ...known, config }, plugin };
@@ -182,7 +182,7 @@ export class ConnectorOffsets {
     if (stored.length > 0) await this.#withOffsets(state, (storage) => storage.write(state.name, stored));
   }
 
-  async #withOffsets<T>({ name, config }: Known, work: (offsets: OffsetStorage) => Promise<T>): Promise<T> {
+  async #withOffsets<T>({ name, config }: ResolvedConnector, work: (offsets: OffsetStorage) => Promise<T>): Promise<T> {
     const opened = await this.#dependencies.offsets.open(name, config);
     try {
       return await work(opened.storage);
@@ -192,7 +192,7 @@ export class ConnectorOffsets {
   }
 
   async #beginGroup(
-    known: Known,
+    known: ResolvedConnector,
     plugin: ConnectorPlugin & { type: 'sink' },
     wanted: readonly SinkOffset[],
   ): Promise<boolean> {
@@ -200,12 +200,12 @@ export class ConnectorOffsets {
     const keys = new Set(wanted.map(({ topic, partition }) => topicPartitionKey(topic, partition)));
     const left = committed.filter(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));
     const offsets = [...left.map(({ topic, partition }) => ({ topic, partition, offset: null })), ...wanted];
-    const whole = await callPlugin(plugin.alterOffsets?.(known.config, offsets));
+    const isComplete = await callPlugin(plugin.alterOffsets?.(known.config, offsets));
     await this.#alterGroup(known, offsets);
-    return whole ?? false;
+    return isComplete ?? false;
   }
 
-  async #alterGroup(state: Known, offsets: readonly SinkOffset[]): Promise<void> {
+  async #alterGroup(state: ResolvedConnector, offsets: readonly SinkOffset[]): Promise<void> {
     const kept = offsets.flatMap(({ offset, ...partition }) => (offset === null ? [] : [{ ...partition, offset }]));
     const gone = offsets.filter(({ offset }) => offset === null);
     await withAdmin(this.#dependencies.clients, state, async (admin) => {
@@ -222,13 +222,13 @@ export class ConnectorOffsets {
     return withAdmin(this.#dependencies.clients, state, async (admin) => {
       const committed = await admin.groupOffsets(groupId(state));
       const offsets = committed.map(({ topic, partition }) => ({ topic, partition, offset: null }));
-      const whole = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+      const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
       try {
         await admin.deleteGroup(groupId(state));
       } catch (error) {
         throw groupFailure('reset', state.name, error);
       }
-      return whole ?? false;
+      return isComplete ?? false;
     });
   }
 }
@@ -247,11 +247,11 @@ function storable(offsets: readonly SourceOffset[]): StoredOffset[] {
   return offsets.flatMap(({ partition, offset }) => (partition === null ? [] : [{ partition, offset }]));
 }
 
-function groupId({ name, config }: Known): string {
+function groupId({ name, config }: ResolvedConnector): string {
   return config['consumer.override.group.id'] ?? `connect-${name}`;
 }
 
-/** Turns an error of the plugin into a RequestError 400 with the same message. */
+/** Converts an error of the plugin to a RequestError with status 400 and the same message. */
 async function callPlugin<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await answer;
@@ -279,8 +279,8 @@ function groupFailure(change: Change, name: string, cause: unknown): RequestErro
   return new RequestError(isUnknown ? 400 : 500, `${what}: ${toError(cause).message}`, { cause });
 }
 
-function success(change: Change, whole = false): string {
+function success(change: Change, isComplete = false): string {
   const done = change === 'alter' ? 'altered' : 'reset';
-  if (whole) return `The offsets for this connector have been ${done} successfully`;
+  if (isComplete) return `The offsets for this connector have been ${done} successfully`;
   return `The Connect framework-managed offsets for this connector have been ${done} successfully. However, if this connector manages offsets externally, they will need to be manually ${done} in the system that the connector uses.`;
 }

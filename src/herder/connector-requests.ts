@@ -15,14 +15,14 @@ import type { HerderStores } from './stores/herder-stores.ts';
 import type { Status } from './stores/status-store.ts';
 import type { Supervision } from './supervision.ts';
 
-/** The answers in which Connect's two modes differ. */
+/** The responses that differ between Connect's distributed and standalone modes. */
 export interface RequestAnswers {
   /**
-   * True (standalone): a changed configuration is answered after the connector has started and published its tasks. False: it is
-   * answered immediately, with the previous tasks.
+   * If true (standalone), the response to a changed configuration is sent after the connector has started and published its
+   * tasks. If false, it is sent immediately and contains the previous tasks.
    */
   readonly waitForStart: boolean;
-  /** The message of the 404 for a task that does not exist. `task`: `connector-number`. */
+  /** Returns the message of the 404 for a task that does not exist. `task` is `connector-number`. */
   readonly unknownTask: (task: string) => string;
 }
 
@@ -30,11 +30,11 @@ export interface PutOptions {
   readonly replace: boolean;
   /** Target state of a new connector. */
   readonly initialState?: TargetState | undefined;
-  /** For the history; `null` if unknown. */
+  /** The sender of the request, for the history; `null` if unknown. */
   readonly by?: Actor | null;
-  /** Number of the restored configuration in the history. */
+  /** Number of the configuration in the history that is restored. */
   readonly restoredFrom?: number;
-  /** Called on the leader before a new connector is created; if it rejects, the connector is not created. */
+  /** Called on the leader before a new connector is created. If it rejects, the connector is not created. */
   readonly before?: (() => Promise<unknown>) | undefined;
 }
 
@@ -45,14 +45,14 @@ export interface ConnectorRequestsDependencies {
   readonly supervision: Supervision;
   readonly recorder: ChangeRecorder;
   readonly stage: StageTracker;
-  /** Set on workers with exactly-once delivery of sources. */
+  /** Set on workers with exactly-once delivery for source connectors. */
   readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
 }
 
 /**
- * Requests of clients: changes of the config store, written one after the other, and restarts. The caller has validated the
- * configurations (herder/validation.ts). Throws a NotOwnerError if another worker must process the request, and a RequestError 404 for
- * unknown connectors and tasks.
+ * Requests of clients: changes to the config store, which are written one at a time, and restarts. The caller must have
+ * validated the configurations (herder/validation.ts). Throws a NotOwnerError if another worker must process the request, and a
+ * RequestError with status 404 for unknown connectors and tasks.
  */
 export class ConnectorRequests {
   readonly #configs: HerderStores['configs'];
@@ -79,7 +79,7 @@ export class ConnectorRequests {
     this.#answers = answers;
   }
 
-  /** Rejects changes that have not started yet, because the worker stops. */
+  /** Rejects changes that have not started yet, because the worker is stopping. */
   close(): void {
     this.#closed = true;
   }
@@ -105,7 +105,10 @@ export class ConnectorRequests {
     return { created, info: this.#changedInfo(name, tasks) };
   }
 
-  /** Same as `putConnector`, if the configuration is still `base` (the object that the directory returned); otherwise `undefined`. */
+  /**
+   * Changes the configuration only if the current one is still `base` (the object that the directory returned). Otherwise
+   * resolves with `undefined`.
+   */
   async changeConfig(
     name: string,
     base: ConnectorConfig,
@@ -133,7 +136,7 @@ export class ConnectorRequests {
     });
   }
 
-  /** Fences tasks of earlier generations, for a worker that is about to start tasks of the current one. */
+  /** Fences the tasks of earlier generations. Requested by a worker that is about to start tasks of the current generation. */
   async fenceZombies(name: string): Promise<void> {
     await this.mustLead();
     if (this.#directory.info(name).type === 'sink') {
@@ -163,7 +166,7 @@ export class ConnectorRequests {
     await this.#setTargetState(name, 'STARTED', by);
   }
 
-  /** Removes the task configurations first, then sets the target state, which is Connect's order of records. */
+  /** Stops a connector. Removes the task configurations before the target state is set, which is Connect's order of records. */
   async stopConnector(name: string, by: Actor | null = null): Promise<void> {
     const stop = async () => {
       const { targetState } = this.#directory.require(name, `Unknown connector ${name}`);
@@ -187,7 +190,7 @@ export class ConnectorRequests {
     }
   }
 
-  /** Resolves with the statuses that the answer shows, with the restarted connector and tasks as RESTARTING. */
+  /** Resolves with the statuses for the response, which show the restarted connector and tasks as RESTARTING. */
   async restartConnectorAndTasks(request: RestartRequest, by: Actor | null = null): Promise<ConnectorStatusInfo> {
     const name = request.connector;
     const restart = async (): Promise<ConnectorStatusInfo> => {
@@ -224,14 +227,17 @@ export class ConnectorRequests {
     await this.#ownership.settledLead();
   }
 
-  /** Writes the level to the config topic, from which every worker of the cluster reads and sets it. */
+  /** Writes the level to the config topic. Every worker of the cluster reads it from there and applies it. */
   async setClusterLogLevel(logger: string, level: LogLevel): Promise<void> {
     await this.#change(`writing the level of logger ${logger} to the config topic`, () =>
       this.#configs.putLoggerLevel(logger, level),
     );
   }
 
-  /** States of the parts (tables) of a task; empty while it does not run. Throws a NotOwnerError unless this worker owns the task. */
+  /**
+   * States of the parts (tables) of a task. The list is empty while the task is not running. Throws a NotOwnerError unless this
+   * worker owns the task.
+   */
   async taskParts(id: TaskId): Promise<readonly TaskPart[]> {
     await this.#ownership.requireTask(id, `Unknown task: ${taskText(id)}`);
     const report = (await this.#supervision.tasks.reports()).find((each) => taskText(each.id) === taskText(id));
@@ -244,7 +250,7 @@ export class ConnectorRequests {
     return this.#supervision.tasks.faults(id);
   }
 
-  /** Resolves when all pending changes are written. */
+  /** Resolves when all pending changes have been written. */
   async whenFree(): Promise<void> {
     await this.#changes.idle();
   }
@@ -276,7 +282,7 @@ export class ConnectorRequests {
     });
   }
 
-  /** Waits for the start outside the queue, so that other changes are not delayed. */
+  /** Waits for the start of the connector outside the queue, so that other changes are not delayed. */
   async #changeConfig<T>(name: string, work: () => Promise<T>): Promise<T> {
     const done = await this.#changeAsLeader(`writing a config for connector ${name} to the config topic`, work);
     if (this.#answers.waitForStart && this.#configs.connector(name) !== undefined) {

@@ -20,23 +20,23 @@ export interface ConnectorSupervisorDependencies {
   readonly connectors: ConnectorHost;
   readonly liveConfigs: LiveConfigs;
   readonly statuses: StatusWriter;
-  /** Whether an automatic start must wait, because the instance has recently failed on another worker. */
+  /** True if an automatic start must be delayed, because the instance has recently failed on another worker. */
   readonly isHeld: () => boolean;
   /** Writes task configurations to the config topic. */
   readonly publish: (configs: readonly ConnectorConfig[]) => Promise<void>;
-  /** Has the connector as a field. */
+  /** Logger with the connector as a field. */
   readonly logger: Logger;
 }
 
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 60_000;
 
-/** One instance of the connector. Results that arrive after `ended` are ignored. */
+/** One instance of the connector. Results that arrive after `ended` was set are ignored. */
 interface Run {
   config: ConnectorConfig;
-  /** The configuration with the values of its variables, once they are resolved. */
+  /** The configuration after its variables have been resolved; `undefined` before that. */
   resolved: ResolvedConfig<ConnectorConfig> | undefined;
-  /** Resolves with whether it runs; stays pending if the plugin hangs. */
+  /** Resolves with true if the instance is running. If the plugin hangs, this stays pending. */
   started: Promise<boolean>;
   running: boolean;
   ended: boolean;
@@ -47,11 +47,11 @@ interface Run {
 }
 
 /**
- * Reconciles the instance of one connector with the config store and the placement. It waits for the plugin only when the instance is
- * stopped, for a limited time, so that a connector that hangs can be deleted, changed and restarted.
+ * Reconciles the instance of one connector with the config store and the placement. It waits for the plugin only when the
+ * instance is being stopped, and only for a limited time, so that a connector that hangs can be deleted, changed and restarted.
  *
- * States: none -> starting -> running (task configurations published) -> none. PAUSED and STOPPED connectors have no
- * instance. A failed start is not repeated until the configuration changes or the connector is restarted.
+ * States: none -> starting -> running (task configurations published) -> none. PAUSED and STOPPED connectors have no instance.
+ * A failed start is not repeated until the configuration changes or the connector is restarted.
  */
 export class ConnectorSupervisor {
   readonly #name: string;
@@ -67,17 +67,17 @@ export class ConnectorSupervisor {
     this.#dependencies = dependencies;
   }
 
-  /** Resolves when the instance has been started or stopped according to the stores; a start may still be in progress. */
+  /** Resolves when the instance has been started or stopped as the stores require. A start may still be in progress. */
   async reconcile(): Promise<void> {
     await this.#queue.run(() => this.#reconcileNow());
   }
 
-  /** Resolves when the instance has started and published its tasks, or failed (`false`). */
+  /** Resolves with true when the instance has started and published its tasks, and with `false` if it failed. */
   async settled(): Promise<boolean> {
     return (await this.#run?.started) ?? this.#appliedState !== 'STARTED';
   }
 
-  /** Resolves with `false` if the connector does not start. */
+  /** Restarts the instance. Resolves with `false` if the connector does not start. */
   async restart(): Promise<boolean> {
     this.#debug('Restarting the connector');
     await this.#queue.run(async () => {
@@ -90,7 +90,7 @@ export class ConnectorSupervisor {
     return isRunning;
   }
 
-  /** Asks the instance for task configurations again. */
+  /** Requests task configurations from the instance again. */
   reconfigure(): void {
     if (this.#run?.running === true) void this.#publishTasks(this.#run);
   }
@@ -105,11 +105,11 @@ export class ConnectorSupervisor {
   async #reconcileNow(): Promise<void> {
     const desired = this.#dependencies.configs.connector(this.#name);
     if (desired === undefined || !this.#dependencies.placement.ownsConnector(this.#name)) {
-      const wasHere = this.#appliedConfig !== undefined;
+      const wasApplied = this.#appliedConfig !== undefined;
       await this.#endRun();
       this.#appliedConfig = undefined;
       this.#appliedState = undefined;
-      if (wasHere && desired !== undefined) this.#dependencies.statuses.connector(this.#name, 'UNASSIGNED');
+      if (wasApplied && desired !== undefined) this.#dependencies.statuses.connector(this.#name, 'UNASSIGNED');
       return;
     }
     if (desired.config === this.#appliedConfig && desired.targetState === this.#appliedState) return;
@@ -132,8 +132,8 @@ export class ConnectorSupervisor {
   }
 
   /**
-   * Tasks get their limits from the worker that runs them. Nothing is published, because new task configurations would require fencing
-   * before the next start.
+   * Adopts new rate limits without publishing anything, because new task configurations would require fencing before the next
+   * start. The worker that runs a task sets the limits of the task.
    */
   #takeLimits(config: ConnectorConfig): void {
     this.#appliedConfig = config;
@@ -194,7 +194,9 @@ export class ConnectorSupervisor {
     logger.debug({ generation: placement.generation, ...fields }, message);
   }
 
-  /** One publication at a time; requests during a publication lead to one more. */
+  /**
+   * Publishes the task configurations. Only one publication runs at a time; any number of requests during it lead to one more.
+   */
   async #publishTasks(run: Run): Promise<void> {
     if (run.publishing) {
       run.publishAgain = true;
@@ -208,7 +210,10 @@ export class ConnectorSupervisor {
     run.publishing = false;
   }
 
-  /** Never rejects: failures are logged and retried after 250 ms, doubling up to 60 s (docs/compatibility.md#life-cycle). */
+  /**
+   * Never rejects. Failures are logged, and the publication is retried after 250 ms; the delay doubles up to 60 s
+   * (docs/compatibility.md#life-cycle).
+   */
   async #publishOnce(run: Run): Promise<void> {
     const desired = this.#dependencies.configs.connector(this.#name);
     if (desired?.config !== run.config || desired.targetState !== 'STARTED') return;
@@ -234,7 +239,7 @@ export class ConnectorSupervisor {
     }
   }
 
-  /** Returns `undefined` and sets the connector to FAILED if it generated too many tasks. */
+  /** Sets the connector to FAILED and returns `undefined` if it generated too many tasks. */
   async #taskConfigs(
     desired: ConnectorState,
     { config: inUse, values }: ResolvedConfig<ConnectorConfig>,
@@ -261,7 +266,7 @@ export class ConnectorSupervisor {
 
 const NOTHING_RESOLVED: ResolvedConfig<ConnectorConfig> = { config: {}, ttlMs: undefined, values: new Map() };
 
-/** Whether the published tasks are the same and were generated for the current connector configuration. */
+/** Returns true if the published tasks are the same and were generated for the current connector configuration. */
 function isUpToDate(desired: ConnectorState, configs: readonly ConnectorConfig[]): boolean {
   return (
     !desired.inconsistent &&

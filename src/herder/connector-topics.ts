@@ -16,7 +16,7 @@ export class ConnectorTopics implements HerderListener {
   readonly #statuses: StatusStore;
   readonly #tracking: TopicTracking;
   readonly #logger: Logger;
-  /** Keys (`topic:connector`) of the status records that are being written. */
+  /** Keys (`topic:connector`) of status records whose write is pending. */
   readonly #pending = new Set<string>();
 
   constructor(statuses: StatusStore, tracking: TopicTracking, logger: Logger) {
@@ -25,7 +25,7 @@ export class ConnectorTopics implements HerderListener {
     this.#logger = logger;
   }
 
-  /** Called for each batch of records; a known topic returns early. */
+  /** Called for each batch of records. Returns early if the topic is already known. */
   onTopic({ connector, task }: TaskId, topic: string): void {
     if (!this.#tracking.enabled || this.#statuses.hasTopic(connector, topic)) return;
     const key = `${topic}:${connector}`;

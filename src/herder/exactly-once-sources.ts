@@ -16,13 +16,13 @@ export interface ExactlyOnce {
   readonly fencing: ZombieFencing;
 }
 
-/** Whether `exactly.once.source.support` is `enabled`. */
+/** Returns true if `exactly.once.source.support` is `enabled`. */
 export function offersExactlyOnce({ distributed }: DistributedWorkerConfig): boolean {
   return distributed['exactly.once.source.support'].toLowerCase() === 'enabled';
 }
 
 /**
- * The parts that source tasks need to write in transactions; `undefined` unless `exactly.once.source.support` is `enabled`. With
+ * Returns what source tasks need to write in transactions; `undefined` unless `exactly.once.source.support` is `enabled`. With
  * `preparing`, tasks write without transactions.
  */
 export function exactlyOnceSources(

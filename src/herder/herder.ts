@@ -20,15 +20,16 @@ export interface HerderDependencies {
   readonly requests: ConnectorRequests;
   readonly supervision: Supervision;
   readonly duties: LeaderDuties;
-  /** The current activity of the worker, for `/health` and the messages of timeouts. */
+  /** The current activity of the worker, for `/health` and for timeout messages. */
   readonly stage: StageTracker;
   readonly logger: Logger;
 }
 
 /**
- * The control side of the worker. Requests change the config store. This worker, like all others, is notified when it reads the change
- * from the store's log, and its supervisors start and stop connectors and tasks accordingly. Standalone workers differ only in their
- * stores and placement. Features of the worker listen (`listen`); the herder does not know them.
+ * The control side of the worker. Requests change the config store. Every worker, including this one, reads the change from the
+ * log of the store, and its supervisors then start and stop connectors and tasks. A standalone worker differs only in its
+ * stores and its placement. Other features of the worker register as listeners (`listen`), so the herder does not depend on
+ * them.
  */
 export class Herder implements ConfigListener, WorkListener {
   readonly stage: StageTracker;
@@ -38,7 +39,7 @@ export class Herder implements ConfigListener, WorkListener {
   readonly directory: ConnectorDirectory;
   /** Requests of clients. */
   readonly requests: ConnectorRequests;
-  /** Advertised `host:port`. */
+  /** Advertised `host:port` of this worker. */
   readonly workerId: string;
   readonly #stores: HerderStores;
   readonly #placement: Placement;
@@ -80,7 +81,7 @@ export class Herder implements ConfigListener, WorkListener {
     return this.#ready;
   }
 
-  /** The key with which the workers of the cluster sign their requests. */
+  /** The key with which the workers of the cluster sign requests to each other. */
   get sessionKey(): SessionKey | undefined {
     return this.#stores.configs.sessionKey;
   }
@@ -96,7 +97,7 @@ export class Herder implements ConfigListener, WorkListener {
     await this.stage.during('reading to the end of internal topics', () =>
       Promise.all([configs.start(this), statuses.start(), offsets.start(), own.start()]),
     );
-    // Threads start while the worker joins, so that tasks that move here from other workers need not wait for them.
+    // Threads start while the worker joins the group, so that tasks that move here from other workers need not wait for them.
     const tasks = configs.names().reduce((sum, name) => sum + (configs.connector(name)?.taskConfigs.length ?? 0), 0);
     this.#supervision.tasks.prepare(tasks);
     await this.stage.during('ensuring membership in the cluster', () => this.#placement.start(this));
@@ -107,7 +108,9 @@ export class Herder implements ConfigListener, WorkListener {
     this.#logger.info('Herder started');
   }
 
-  /** Stops connectors and tasks, leaves the cluster, then closes the stores. Tasks that do not stop in time are abandoned. */
+  /**
+   * Stops connectors and tasks, leaves the cluster, and then closes the stores. Tasks that do not stop in time are abandoned.
+   */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#ready = false;
@@ -122,18 +125,18 @@ export class Herder implements ConfigListener, WorkListener {
     this.#logger.info('Herder stopped');
   }
 
-  /** The worker group as this worker sees it; `undefined` for a standalone worker. */
+  /** This worker's view of the worker group; `undefined` for a standalone worker. */
   cluster(): (ClusterView & { readonly workerId: string }) | undefined {
     const view = this.#placement.view();
     return view && { ...view, workerId: this.workerId };
   }
 
-  /** The tasks that run on this worker. */
+  /** Reports of the tasks that run on this worker. */
   async taskReports(): Promise<readonly TaskReport[]> {
     return (await this.#supervision.tasks.reports()).filter(({ id }) => id.replay === undefined);
   }
 
-  /** Numbers of starts of connectors and tasks on this worker, by metric name. */
+  /** Counts of starts of connectors and tasks on this worker, by metric name. */
   startups(): Readonly<Record<string, number>> {
     return this.#supervision.startups();
   }
@@ -148,7 +151,7 @@ export class Herder implements ConfigListener, WorkListener {
     await this.#supervision.restartFailed(target);
   }
 
-  /** Delays the start of an assigned connector or task, which is FAILED until then. */
+  /** Delays the start of an assigned connector or task, whose status is FAILED until then. */
   hold(target: RestartTarget, reason: string): void {
     this.#supervision.hold(target, reason);
   }
@@ -158,12 +161,12 @@ export class Herder implements ConfigListener, WorkListener {
     return this.#supervision.tasks.places();
   }
 
-  /** Resolves when this worker has read all changes of other workers. */
+  /** Resolves when this worker has read all changes that other workers have made. */
   async catchUp(): Promise<void> {
     await this.#stores.configs.refresh();
   }
 
-  // WorkListener
+  // Methods of WorkListener
 
   async assigned(work: Work, handovers: Handovers): Promise<void> {
     if (this.#stopping) return;
@@ -180,7 +183,7 @@ export class Herder implements ConfigListener, WorkListener {
     return handovers;
   }
 
-  // ConfigListener
+  // Methods of ConfigListener
 
   workChanged(name: string): void {
     this.#placement.workChanged(name);
@@ -199,7 +202,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#listeners.notify((listener) => listener.onLoggerLevel?.(logger, level));
   }
 
-  /** Resolves when the unwanted tasks of the connector have ended, or were abandoned. */
+  /** Resolves when the unwanted tasks of the connector have ended or were abandoned. */
   async tasksEnded(name: string): Promise<void> {
     await this.#supervision.tasksEnded(name);
   }

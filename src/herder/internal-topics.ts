@@ -1,9 +1,9 @@
 import type { Survey, SurveyedTopic } from '../kafka/api.ts';
 
-/** A topic in which workers keep their state. */
+/** A topic in which the workers store their state. */
 export interface InternalTopicUse {
   readonly name: string;
-  /** The worker property that names it. */
+  /** The worker property that names the topic. */
   readonly property: string;
   readonly singlePartition?: boolean | undefined;
 }
@@ -14,12 +14,12 @@ export interface InternalTopicView {
   readonly property: string;
   readonly state: SurveyedTopic['state'];
   readonly partitions: number;
-  /** Number of replicas of the partition with the fewest. */
+  /** Number of replicas of the partition with the fewest replicas. */
   readonly replicas: number;
   readonly leaderless: number;
-  /** The topic must have one partition, because the order between its keys matters. */
+  /** True if the topic must have one partition, because the order between its keys matters. */
   readonly singlePartition: boolean;
-  /** `null` if unknown. */
+  /** `null` if the policy is unknown. */
   readonly cleanupPolicy: string | null;
   readonly minInsyncReplicas: number | null;
   readonly bytes: number | null;
@@ -30,7 +30,7 @@ export interface InternalTopicsView {
   readonly topics: readonly InternalTopicView[];
 }
 
-/** Describes the internal topics of the group. Concurrent calls share one result. */
+/** Describes the internal topics of the worker group. Concurrent calls share one result. */
 export class InternalTopics {
   readonly #open: () => Survey;
   readonly #uses: readonly InternalTopicUse[];
@@ -46,11 +46,11 @@ export class InternalTopics {
   }
 
   view(): Promise<InternalTopicsView> {
-    this.#running ??= this.#look().finally(() => (this.#running = undefined));
+    this.#running ??= this.#describe().finally(() => (this.#running = undefined));
     return this.#running;
   }
 
-  async #look(): Promise<InternalTopicsView> {
+  async #describe(): Promise<InternalTopicsView> {
     const survey = this.#open();
     try {
       const { names } = this;

@@ -5,8 +5,8 @@ import { SessionKeys, type SessionKeySettings } from './session-keys.ts';
 import type { HerderStores } from './stores/herder-stores.ts';
 
 /**
- * Duties of the leader besides assigning work: it claims the config topic, rotates the session key, and removes the statuses of
- * connectors and tasks that no longer exist.
+ * Duties of the leader in addition to assigning work: it claims the config topic, rotates the session key, and removes the
+ * statuses of connectors and tasks that no longer exist.
  *
  * following <--lead, follow--> leading
  */
@@ -17,7 +17,7 @@ export class LeaderDuties {
   readonly #logger: Logger;
   #keys: SessionKeys | undefined;
 
-  /** `sessionKeys`: `undefined` for a standalone worker. */
+  /** `sessionKeys` is `undefined` for a standalone worker. */
   constructor(
     stores: Pick<HerderStores, 'configs' | 'statuses'>,
     statusWriter: StatusWriter,
@@ -30,7 +30,7 @@ export class LeaderDuties {
     this.#logger = logger;
   }
 
-  /** Called after each rebalance, when the other workers have stopped deleted work and written its last statuses. */
+  /** Called after each rebalance. By then, the other workers have stopped deleted work and written its last statuses. */
   async lead(): Promise<void> {
     const { configs } = this.#stores;
     await configs.lead().catch((error: unknown) => {
@@ -43,7 +43,7 @@ export class LeaderDuties {
         this.follow();
       });
     }
-    this.#sweep().catch((error: unknown) => {
+    this.#removeStaleStatuses().catch((error: unknown) => {
       this.#logger.warn(
         { reason: toError(error).message },
         'Failed to remove the statuses of deleted connectors and tasks',
@@ -59,7 +59,7 @@ export class LeaderDuties {
     });
   }
 
-  async #sweep(): Promise<void> {
+  async #removeStaleStatuses(): Promise<void> {
     const { configs, statuses } = this.#stores;
     await statuses.refresh();
     for (const name of statuses.names()) {

@@ -7,22 +7,25 @@ import { signedHeaders } from './request-signature.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** Requests of a worker to the leader of its cluster. All reject if the request failed; the caller retries. */
+/** Requests of a worker to the leader of its cluster. They reject if the request failed; the caller retries. */
 export interface Leader {
-  /** `write` writes the task configurations of the connector to the config topic. */
+  /**
+   * Publishes the task configurations of the connector. `write` writes them to the config topic; it is called if this worker is
+   * the leader.
+   */
   publish(connector: string, configs: readonly ConnectorConfig[], write: () => Promise<void>): Promise<void>;
-  /** `fence` fences the tasks of earlier generations of the connector. */
+  /** Fences the tasks of earlier generations of the connector. `fence` is called if this worker is the leader. */
   fence(connector: string, fence: () => Promise<void>): Promise<void>;
 }
 
-/** Sends signed requests to the leader. If this worker is the leader, it executes the work itself. */
+/** Sends signed requests to the leader. If this worker is the leader, the work is done locally. */
 export class LeaderRequests implements Leader {
   readonly #placement: Placement;
   readonly #peers: PeerClient;
   readonly #sessionKey: () => SessionKey | undefined;
   readonly #algorithm: string;
 
-  /** `algorithm`: `inter.worker.signature.algorithm` */
+  /** `algorithm` is `inter.worker.signature.algorithm`. */
   constructor(placement: Placement, peers: PeerClient, sessionKey: () => SessionKey | undefined, algorithm: string) {
     this.#placement = placement;
     this.#peers = peers;

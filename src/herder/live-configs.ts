@@ -5,24 +5,24 @@ import type { TaskAssignment } from '../connect/task-assignment.ts';
 import type { TaskConfigs } from '../connect/hosting/task-host.ts';
 import type { Logger } from '../observe/logger.ts';
 
-/** A configuration in use whose values expire. */
+/** A configuration in use whose values will expire. */
 interface Watch {
   readonly given: ConnectorConfig;
   readonly inUse: ConnectorConfig;
   readonly timer: NodeJS.Timeout;
 }
 
-/** Shortest time between two requests to a provider, even if its values expire immediately. */
+/** Minimum time between two requests to a provider, even if its values expire immediately. */
 const MIN_TTL_MS = 1000;
-/** The longest delay of a timer. */
+/** The longest delay that a timer supports. */
 const MAX_TTL_MS = 2 ** 31 - 1;
 
 /**
- * Resolves the variables of the configurations of connectors and tasks. Expired values are looked up again. If they have changed, the
- * connector and its tasks are restarted, unless `config.action.reload=none`. (Java's worker restarts the connector at every expiry, even
- * without a change, but never its tasks, which would keep an old password.)
+ * Resolves the variables in the configurations of connectors and tasks. Expired values are requested again. If they have
+ * changed, the connector and its tasks are restarted, unless `config.action.reload=none`. (Java's worker restarts the connector
+ * whenever a value expires, even without a change, but it never restarts the tasks, so they would keep an old password.)
  *
- * A connector: unwatched -> watched, while values expire -> unwatched after a change or the deletion of the connector.
+ * A connector: unwatched -> watched, while values expire -> unwatched, after a change or the deletion of the connector.
  */
 export class LiveConfigs implements TaskConfigs {
   readonly #resolver: ConfigResolver;
@@ -31,17 +31,17 @@ export class LiveConfigs implements TaskConfigs {
   readonly #watches = new Map<string, Watch>();
   #closed = false;
 
-  /** `onChanged` is called when values of the connector have changed, so that it must be restarted with its tasks. */
+  /** `onChanged` is called when values of the connector have changed, so that the connector and its tasks must be restarted. */
   constructor(resolver: ConfigResolver, onChanged: (connector: string) => void, logger: Logger) {
     this.#resolver = resolver;
     this.#onChanged = onChanged;
     this.#logger = logger;
   }
 
-  /** Resolves the configuration of a connector that is about to start. Rejects with a provider's ConfigError. */
+  /** Resolves the configuration of a connector that is about to start. Rejects with the ConfigError of a provider. */
   async resolve(connector: string, given: ConnectorConfig): Promise<ResolvedConfig<ConnectorConfig>> {
     const resolved = await this.#resolver.resolve(given);
-    // The first start has the oldest values, so these are the ones to watch.
+    // Only the values of the first start are watched, because they are the oldest.
     const isWatched = isDeepStrictEqual(this.#watches.get(connector)?.given, given);
     if (!isWatched) this.#watch(connector, given, resolved.config, resolved.ttlMs);
     return resolved;
@@ -75,7 +75,10 @@ export class LiveConfigs implements TaskConfigs {
     this.#watches.set(connector, { given, inUse, timer });
   }
 
-  /** If a provider fails, the lookup is retried after a second; connector and tasks continue to run. */
+  /**
+   * Requests expired values again. If a provider fails, the request is retried after a second; connector and tasks continue to
+   * run.
+   */
   async #expire(connector: string, given: ConnectorConfig, inUse: ConnectorConfig): Promise<void> {
     const isCurrent = (): boolean => this.#watches.get(connector)?.inUse === inUse;
     try {

@@ -1,8 +1,8 @@
 import { RequestError } from '../errors.ts';
 
 /**
- * Another worker of the cluster must process the request (org.apache.kafka.connect.runtime.distributed.RequestTargetException). The
- * REST API forwards the request to it.
+ * Thrown if another worker of the cluster must process the request
+ * (org.apache.kafka.connect.runtime.distributed.RequestTargetException). The REST API then forwards the request to that worker.
  */
 export class NotOwnerError extends RequestError {
   /** URL of the REST API of the other worker; `undefined` if unknown. */

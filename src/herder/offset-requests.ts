@@ -5,10 +5,10 @@ import { topicPartitionKey, type SourceCoordinates } from '../data/record.ts';
 import type { ConnectValue } from '../data/value.ts';
 import { RequestError } from '../errors.ts';
 
-/** Parsed JSON objects: whole numbers are bigint. */
+/** A parsed JSON object, in which whole numbers are bigint. */
 export type JsonObject = ReadonlyMap<ConnectValue, ConnectValue>;
 
-/** One entry of `offsets` in a request, of a sink or a source. */
+/** One entry of `offsets` in a request, for a sink or a source. */
 export interface OffsetChange {
   readonly partition: JsonObject | null;
   readonly offset: JsonObject | null;
@@ -19,7 +19,10 @@ const PARTITION = 'kafka_partition';
 const OFFSET = 'kafka_offset';
 const MAX_INT = 2_147_483_647;
 
-/** org.apache.kafka.connect.util.SinkUtils#parseSinkConnectorOffsets; the last one of a partition wins. */
+/**
+ * Parses the offsets of a sink like org.apache.kafka.connect.util.SinkUtils#parseSinkConnectorOffsets. If a partition occurs
+ * several times, its last entry is used.
+ */
 export function sinkOffsets(changes: readonly OffsetChange[]): SinkOffset[] {
   const parsed = changes.map(sinkOffset);
   return [...new Map(parsed.map((each) => [topicPartitionKey(each.topic, each.partition), each] as const)).values()];
@@ -50,14 +53,14 @@ function kafkaOffset(given: JsonObject): number {
   return offset;
 }
 
-/** Accepts numbers and texts; `undefined` if the value is not an integer. */
+/** Converts a number or text to an integer; `undefined` if the value is not an integer. */
 function integer(value: ConnectValue): number | undefined {
   const text = javaText(value);
   const number = Number(text);
   return /^[+-]?\d+$/.test(text) && Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Accepts any flat maps; the last one of a partition wins. */
+/** Parses the offsets of a source, which may be any flat maps. If a partition occurs several times, its last entry is used. */
 export function sourceOffsets(changes: readonly OffsetChange[]): SourceOffset[] {
   const byPartition = new Map<string, SourceOffset>();
   for (const { partition, offset } of changes) {
@@ -67,7 +70,7 @@ export function sourceOffsets(changes: readonly OffsetChange[]): SourceOffset[] 
   return [...byPartition.values()];
 }
 
-/** org.apache.kafka.connect.storage.OffsetUtils#validateFormat. */
+/** Validates a map like org.apache.kafka.connect.storage.OffsetUtils#validateFormat. */
 function flatMap(given: JsonObject | null): SourceCoordinates | null {
   if (given === null) return null;
   const coordinates: Record<string, SourceCoordinates[string]> = {};

@@ -7,7 +7,7 @@ import { javaRegexMatcher } from '../java/java-regex.ts';
 import type { Admin } from '../kafka/api.ts';
 import { sinkOffsets, type OffsetChange } from './offset-requests.ts';
 
-/** Where a connector would continue. */
+/** Where a connector would resume. */
 export type OffsetTarget =
   | { readonly to: 'earliest' | 'latest' }
   /** Milliseconds since the epoch. */
@@ -15,20 +15,20 @@ export type OffsetTarget =
   | { readonly offsets: readonly OffsetChange[] };
 
 export interface PreviewedPartition extends StoredOffset {
-  /** Where it continues without the change; `null`: as a new connector. */
+  /** Where the connector resumes without the change; `null` if it starts like a new connector. */
   readonly current: StoredOffset['offset'];
-  /** Number of records that are delivered again, and of those that are skipped; `null` if unknown. */
+  /** Number of records that would be delivered again, and number of records that would be skipped; `null` if unknown. */
   readonly again: number | null;
   readonly skipped: number | null;
 }
 
-/** `POST /connectors/{connector}/offsets/preview`. */
+/** Response of `POST /connectors/{connector}/offsets/preview`. */
 export interface OffsetsPreview {
   readonly partitions: readonly PreviewedPartition[];
-  /** Sums over all partitions; `null` if some are unknown. */
+  /** Sums over all partitions; `null` if the number of a partition is unknown. */
   readonly again: number | null;
   readonly skipped: number | null;
-  /** Explains the numbers. */
+  /** Explains the meaning of the numbers. */
   readonly note: string;
 }
 
@@ -50,7 +50,7 @@ interface Bounds extends TopicPartition {
   readonly end: number;
 }
 
-/** Computes the records that a sink would read again or skip. Nothing is written. */
+/** Computes how many records a sink would read again or skip. Does not write anything. */
 export async function previewSink(
   admin: Admin,
   groupId: string,
@@ -71,8 +71,7 @@ export async function previewSink(
   const partitions = wanted.map(({ topic, partition, offset }): PreviewedPartition => {
     const key = topicPartitionKey(topic, partition);
     const limits = bounds.get(key);
-    if (limits === undefined)
-      throw new RequestError(400, `There is no partition ${String(partition)} of topic ${topic}`);
+    if (limits === undefined) throw new RequestError(400, `Topic ${topic} has no partition ${String(partition)}`);
     const { first, end } = limits;
     const known = committed.get(key)?.offset;
     const within = (at: number | null | undefined) => Math.min(end, Math.max(first, at ?? (beginsAtEnd ? end : first)));
@@ -88,7 +87,7 @@ export async function previewSink(
   return previewOf(partitions, BY_OFFSETS);
 }
 
-/** The existing topics that the sink reads or its group has offsets of. */
+/** Returns the existing topics that the sink reads or for which its group has committed offsets. */
 async function topicsOf(admin: Admin, config: ConnectorConfig, committed: Iterable<TopicPartition>): Promise<string[]> {
   const regex = config['topics.regex'] ?? '';
   const matches = regex === '' ? () => false : javaRegexMatcher(regex);
@@ -101,7 +100,7 @@ async function boundsOf(admin: Admin, topics: ReadonlySet<string>): Promise<Read
   const counts = await admin.describeTopics([...topics]);
   const count = [...counts.values()].reduce((sum, each) => sum + each, 0);
   if (count > MAX_PARTITIONS)
-    throw new RequestError(400, `More than ${String(MAX_PARTITIONS)} partitions are too many`);
+    throw new RequestError(400, `Too many partitions; the maximum is ${String(MAX_PARTITIONS)}`);
   const bounds = new Map<string, Bounds>();
   for (const topic of [...counts.keys()].sort()) {
     const [firsts, ends] = await Promise.all([admin.offsetsAt(topic, 'earliest'), admin.endOffsets(topic)]);

@@ -4,7 +4,10 @@ import type { ConnectorDirectory } from './connector-directory.ts';
 import type { Placement } from './group/placement.ts';
 import { NotOwnerError } from './not-owner-error.ts';
 
-/** Checks which requests this worker can process. Throws NotOwnerErrors that name the worker that can, as far as it is known. */
+/**
+ * Checks whether this worker can process a request. If not, throws a NotOwnerError with the worker that can, if that worker is
+ * known.
+ */
 export class Ownership {
   readonly #placement: Placement;
   readonly #directory: ConnectorDirectory;
@@ -14,13 +17,13 @@ export class Ownership {
     this.#directory = directory;
   }
 
-  /** Waits for the end of a rebalance; throws unless this worker leads the cluster. */
+  /** Waits for the end of a rebalance. Then throws unless this worker leads the cluster. */
   async settledLead(): Promise<void> {
     await this.#placement.settled();
     this.requireLead();
   }
 
-  /** Throws unless this worker leads the cluster at this moment. */
+  /** Throws unless this worker leads the cluster now. */
   requireLead(): void {
     const { isLeader, leaderUrl } = this.#placement;
     if (!isLeader) throw new NotOwnerError('Only the leader can process this request.', leaderUrl);
@@ -33,7 +36,7 @@ export class Ownership {
     if (!this.#placement.ownsConnector(name)) throw this.#notOwner(name);
   }
 
-  /** Throws unless the task exists and is assigned to this worker. `unknown`: the message of the 404. */
+  /** Throws unless the task exists and is assigned to this worker. `unknown` is the message of the 404. */
   async requireTask(id: TaskId, unknown: string): Promise<void> {
     await this.#placement.settled();
     const { taskConfigs } = this.#directory.require(id.connector, `Unknown connector: ${id.connector}`);
@@ -41,7 +44,7 @@ export class Ownership {
     if (!this.#placement.ownsTask(id)) throw this.#notOwner(id.connector, id.task);
   }
 
-  /** Points to the owner if this worker is the leader, otherwise to the leader. */
+  /** Returns an error that refers to the owner if this worker is the leader, and otherwise to the leader. */
   #notOwner(connector: string, task?: number): NotOwnerError {
     if (!this.#placement.isLeader) {
       return new NotOwnerError('Only the leader can process restart requests.', this.#placement.leaderUrl);

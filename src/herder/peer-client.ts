@@ -9,19 +9,22 @@ export interface PeerRequest extends Pick<HttpRequest, 'timeoutMs' | 'maxBytes'>
   readonly body?: Buffer | undefined;
 }
 
-/** The other worker is unreachable and has not received the request. */
+/** The other worker is unreachable, so it has not received the request. */
 export class PeerUnreachableError extends RetriableError {}
 
-/** Requests to the REST APIs of other workers. */
+/** Sends requests to the REST APIs of other workers. */
 export class PeerClient {
   readonly #tls: ConnectionOptions | undefined;
 
-  /** `tls`: settings for workers that listen with https. */
+  /** `tls` contains the settings for workers that use https. */
   constructor(tls: ConnectionOptions | undefined) {
     this.#tls = tls;
   }
 
-  /** Resolves with an answer of any status. Rejects if there is no answer, with a PeerUnreachableError if there is no connection. */
+  /**
+   * Resolves with the response, whatever its status. Rejects if there is no response, and with a PeerUnreachableError if the
+   * connection fails.
+   */
   async request({ url, ...request }: PeerRequest): Promise<HttpAnswer> {
     try {
       return await httpRequest({ ...request, url: new URL(url), tls: this.#tls });

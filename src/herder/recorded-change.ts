@@ -1,4 +1,6 @@
-/** The kinds of entries in the history of a connector. `found`: the connector existed when the history began. */
+/**
+ * The kinds of entries in the history of a connector. `found` means that the connector already existed when the history began.
+ */
 export const CHANGES = [
   'found',
   'created',
@@ -16,32 +18,33 @@ export type Change = (typeof CHANGES)[number];
 
 /** The sender of a request. */
 export interface Actor {
-  /** The user name of basic authentication; `null` without it. */
+  /** The user name of basic authentication; `null` if it is not used. */
   readonly user: string | null;
-  /** The address of the client; `null` if the worker that forwarded the request did not sign it. */
+  /** The address of the client; `null` if another worker forwarded the request without signing it. */
   readonly address: string | null;
-  /** The worker that forwarded the request; absent if the client sent it to this worker. */
+  /** The worker that forwarded the request; absent if this worker received it from the client. */
   readonly via?: string;
 }
 
-/** The connector or task of a change, and who makes it. */
+/** The connector or task of a change, and who requested the change. */
 export interface ChangeOrigin {
   readonly connector: string;
   /** `null` if unknown. */
   readonly by: Actor | null;
-  /** Number of the restored configuration in the history. */
+  /** Number of the configuration in the history that is restored. */
   readonly restoredFrom?: number | undefined;
-  /** The task that is restarted. */
+  /** Number of the task that is restarted. */
   readonly task?: number | undefined;
-  /** An automatic restart after a failure. */
+  /** Set for an automatic restart after a failure. */
   readonly automatic?: boolean | undefined;
 }
 
 /** Records changes in the history of connectors. */
 export interface ChangeRecorder {
   /**
-   * Makes a change and records it. `whatOf` returns the kind of the entry for the result, or `undefined` if nothing has changed. An error
-   * of the change is passed on. If the entry cannot be written, this is logged, and the result is not delayed for long.
+   * Makes a change and records it. `whatOf` returns the kind of the history entry for the result, or `undefined` if nothing has
+   * changed. Rejects if the change fails. If the entry cannot be written, this is only logged, and it does not delay the result
+   * for long.
    */
   recorded<T>(origin: ChangeOrigin, work: () => Promise<T>, whatOf: (done: T) => Change | undefined): Promise<T>;
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { ConfigError, RequestError } from '../errors.ts';
 import type { SessionKey } from './stores/config-state.ts';
 
-/** Java's names of the algorithms that workers may sign with. */
+/** Java's names of the algorithms that workers may use for signatures. */
 const HASHES: Readonly<Record<string, string>> = {
   HmacMD5: 'md5',
   HmacSHA1: 'sha1',
@@ -20,9 +20,9 @@ export interface SignatureHeaders {
 }
 
 /**
- * Checks the headers of an internal request and returns the check of its body
- * (org.apache.kafka.connect.runtime.rest.InternalRequestSignature). The signature is an HMAC over the raw body with the session key of
- * the config topic. The headers are checked before the body is read, because the sender is not authenticated yet.
+ * Checks the headers of an internal request and returns a function that checks its body
+ * (org.apache.kafka.connect.runtime.rest.InternalRequestSignature). The signature is an HMAC of the raw body with the session
+ * key from the config topic. The headers are checked before the body is read, because the sender is not authenticated yet.
  */
 export function signatureCheck(
   { algorithm, signature }: SignatureHeaders,
@@ -57,17 +57,20 @@ export function signatureCheck(
   };
 }
 
-/** The value of `X-Connect-Authorization` for a request with this body. */
+/** Returns the value of `X-Connect-Authorization` for a request with this body. */
 function signatureOf(body: Uint8Array, algorithm: string, { key }: SessionKey): string {
   const hash = HASHES[algorithm];
   if (hash === undefined) throw new ConfigError(`inter.worker.signature.algorithm: ${algorithm} is not available`);
   return createHmac(hash, Buffer.from(key, 'base64')).update(body).digest('base64');
 }
 
-/** Derives a separate key, so that a signature of a sender cannot be used as the signature of an internal request, or vice versa. */
+/**
+ * Used to derive a separate key, so that the signature of a sender cannot be used as the signature of an internal request, or
+ * vice versa.
+ */
 const SENDER_PURPOSE = 'sluice: who sent a request that is forwarded';
 
-/** Signs the origin of a request that this worker forwards. */
+/** Signs the sender of a request that this worker forwards. */
 export function senderSignature(text: string, algorithm: string, { key }: SessionKey): string {
   const hash = HASHES[algorithm];
   if (hash === undefined) throw new ConfigError(`inter.worker.verification.algorithms: ${algorithm} is not available`);
@@ -75,14 +78,14 @@ export function senderSignature(text: string, algorithm: string, { key }: Sessio
   return createHmac(hash, own).update(text).digest('base64');
 }
 
-/** Whether a worker of the cluster has signed the text. */
+/** Returns true if a worker of the cluster has signed the text. */
 export function isSenderSignature(signature: string, text: string, algorithm: string, key: SessionKey): boolean {
   const given = Buffer.from(signature, 'base64');
   const expected = Buffer.from(senderSignature(text, algorithm, key), 'base64');
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** The headers of a signed request with a body of JSON. */
+/** Returns the headers of a signed request with a JSON body. */
 export function signedHeaders(body: Uint8Array, algorithm: string, key: SessionKey): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -92,7 +95,7 @@ export function signedHeaders(body: Uint8Array, algorithm: string, key: SessionK
   };
 }
 
-/** Throws with the messages of Java's decoder if the text is not valid base64. */
+/** Throws errors with the messages of Java's decoder if the text is not valid base64. */
 function decodeBase64(text: string): Buffer {
   const illegal = /[^A-Za-z0-9+/=]/.exec(text);
   if (illegal !== null) {

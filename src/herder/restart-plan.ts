@@ -7,7 +7,7 @@ export interface RestartPlan {
   readonly tasks: readonly number[];
 }
 
-/** `undefined` if the connector has no status. */
+/** Returns `undefined` if the connector has no status. */
 export function planRestart(request: RestartRequest, statuses: StatusStore): RestartPlan | undefined {
   const connector = statuses.connector(request.connector);
   if (connector === undefined) return undefined;

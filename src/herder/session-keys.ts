@@ -6,13 +6,16 @@ import type { ConfigStore } from './stores/config-store.ts';
 export interface SessionKeySettings {
   /** `inter.worker.key.generation.algorithm` */
   readonly algorithm: string;
-  /** `inter.worker.key.size`, in bits; `null`: the default of the algorithm. */
+  /** `inter.worker.key.size`, in bits; `null` selects the default of the algorithm. */
   readonly bits: number | null;
-  /** `inter.worker.key.ttl.ms`; 0: never replaced. */
+  /** `inter.worker.key.ttl.ms`; 0 means that the key is never replaced. */
   readonly ttlMs: number;
 }
 
-/** Default key sizes of Java's generators: the size of the hash, for MD5 and SHA-1 that of its block. */
+/**
+ * Default key sizes of Java's generators. For MD5 and SHA-1, it is the block size of the hash; for all others, the size of the
+ * hash.
+ */
 const DEFAULT_BITS: Readonly<Record<string, number>> = {
   HmacMD5: 512,
   HmacSHA1: 512,
@@ -23,9 +26,9 @@ const DEFAULT_BITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Rotates the session key in the config topic, with which workers sign their requests. Only used by leaders.
+ * Rotates the session key in the config topic. Workers sign their requests with it. Only used by leaders.
  *
- * States: idle -> keeping (a key younger than its time to live is in the topic) -> stopped.
+ * States: idle -> keeping (the topic contains a key that has not expired) -> stopped.
  */
 export class SessionKeys {
   readonly #configs: ConfigStore;
@@ -40,7 +43,9 @@ export class SessionKeys {
     this.#logger = logger;
   }
 
-  /** Writes a new key unless the key in the topic is still valid, and again whenever the key expires. */
+  /**
+   * Writes a new key unless the key in the topic is still valid. Afterwards, writes a new key whenever the current one expires.
+   */
   async keep(): Promise<void> {
     const { ttlMs } = this.#settings;
     const key = this.#configs.sessionKey;

@@ -2,7 +2,7 @@ import { listEntries } from '../config/list-text.ts';
 import type { OptionResult } from '../config/option.ts';
 import { javaRegexMatcher } from '../java/java-regex.ts';
 
-/** Checks rules that concern several options of a sink (SinkConnectorConfig.validate, conflict with the worker group). */
+/** Checks rules that concern several options of a sink (SinkConnectorConfig.validate), and conflicts with the worker group. */
 export function sinkConflicts(
   config: Readonly<Record<string, string | null>>,
   workerGroupId: string | undefined,
@@ -47,7 +47,7 @@ function deadLetterConflicts(topic: string, topics: readonly string[], regex: st
   return [problem('topics.regex', message)];
 }
 
-/** False for an invalid pattern, which is reported by its own option. */
+/** Returns false for an invalid pattern, which is reported for its own option. */
 function matches(regex: string, topic: string): boolean {
   try {
     return javaRegexMatcher(regex)(topic);

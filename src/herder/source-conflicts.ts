@@ -2,7 +2,7 @@ import type { ConnectorConfig, SourceConnectorPlugin } from '../connect/api.ts';
 import type { OptionResult } from '../config/option.ts';
 import { toError } from '../errors.ts';
 
-/** Rules of a distributed worker for its sources (DistributedHerder#validateSourceConnectorConfig). */
+/** Checks the rules of a distributed worker for source connectors (DistributedHerder#validateSourceConnectorConfig). */
 export function sourceConflicts(
   config: ConnectorConfig,
   plugin: SourceConnectorPlugin,

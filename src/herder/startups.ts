@@ -1,8 +1,8 @@
 import { SuccessRatio, type MetricWindow } from '../observe/metrics/sampled-stats.ts';
 
 /**
- * Counts starts of connectors or tasks on this worker (org.apache.kafka.connect.runtime.WorkerMetricsGroup). A failure after a
- * successful start is not counted.
+ * Counts the starts of connectors or tasks on this worker (org.apache.kafka.connect.runtime.WorkerMetricsGroup). A failure
+ * after a successful start is not counted.
  */
 export class Startups {
   readonly #ratio: SuccessRatio;
@@ -14,7 +14,7 @@ export class Startups {
     this.#ratio = new SuccessRatio(window);
   }
 
-  /** Called when it runs or is paused; counted once per start. */
+  /** Called when the connector or task is running or paused. Counted once per start. */
   succeeded(name: string): void {
     if (this.#started.has(name)) return;
     this.#started.add(name);
@@ -28,12 +28,12 @@ export class Startups {
     this.#ratio.record(false, performance.now());
   }
 
-  /** Called when it has stopped; the next success or failure is that of another start. */
+  /** Called when the connector or task has stopped. The next success or failure belongs to another start. */
   ended(name: string): void {
     this.#started.delete(name);
   }
 
-  /** Attributes of `connect-worker-metrics`. */
+  /** Values of attributes of `connect-worker-metrics`. */
   values(what: 'connector' | 'task'): Readonly<Record<string, number>> {
     const now = performance.now();
     return {

@@ -6,16 +6,16 @@ import type { State, Status, StatusStore } from './stores/status-store.ts';
 export interface StatusSource {
   readonly workerId: string;
   generation(): number;
-  /** False while other workers may run the work of this worker and may have written its statuses. */
+  /** Returns false while other workers may run the work of this worker and may have written its statuses. */
   mayWork(): boolean;
   version(connector: string): string | null;
-  /** Removes secrets from a trace. */
+  /** Removes secrets from a stack trace. */
   hide(trace: string): string;
 }
 
 /**
- * Writes the statuses of this worker's connectors and tasks in order. A failed write is logged; the status is then stale until the next
- * write, and the work itself continues.
+ * Writes the statuses of this worker's connectors and tasks in order. If a write fails, this is logged. The status is then
+ * stale until the next write, but the work itself continues.
  */
 export class StatusWriter {
   readonly #store: StatusStore;
@@ -53,7 +53,7 @@ export class StatusWriter {
     this.#write(name, () => this.#store.removeConnector(name));
   }
 
-  /** Resolves when all pending writes have ended. */
+  /** Resolves when all pending writes have completed. */
   async flush(): Promise<void> {
     await this.#queue.idle();
   }
@@ -69,8 +69,9 @@ export class StatusWriter {
   }
 
   /**
-   * The last status of work that ends here must not overwrite newer statuses of other workers. A worker that lost its membership has to
-   * read these first: after a long suspension it would replace their RUNNING by UNASSIGNED.
+   * The last status of work that ends here must not overwrite newer statuses of other workers. A worker that lost its
+   * membership must therefore read these first. Otherwise, after a long suspension, it would replace their RUNNING with
+   * UNASSIGNED.
    */
   #guarded(state: State, put: (safe: boolean) => Promise<void>): () => Promise<void> {
     const safe = state === 'UNASSIGNED' || state === 'FAILED' || state === 'RESTARTING';

@@ -25,7 +25,7 @@ import type { Status } from './stores/status-store.ts';
 import { TaskSupervisor } from './task-supervisor.ts';
 import { WorkEvents } from './work-events.ts';
 
-/** Opens the hosting of tasks. `onEvent` receives their events. */
+/** Opens the task hosting. `onEvent` receives the events of tasks. */
 export type OpenTaskHosting = (configs: TaskConfigs, onEvent: (event: TaskEvent) => void) => TaskHosting;
 
 export interface SupervisionDependencies {
@@ -47,22 +47,22 @@ export interface SupervisionSettings {
 }
 
 interface Supervisors {
-  /** Has the connector as a field. */
+  /** Logger with the connector as a field. */
   readonly logger: Logger;
   readonly connector: ConnectorSupervisor;
   readonly tasks: TaskSupervisor;
 }
 
-/** Longest wait for the last statuses of revoked work, so that an unavailable broker does not delay the other workers further. */
+/**
+ * Maximum wait for the last statuses of revoked work, so that an unavailable broker does not delay the other workers further.
+ */
 const REVOKED_STATUSES_MS = 5000;
 const OTHERS_STATUSES_MS = 1000;
 const STATUS_CHECK_MS = 20;
-/** Longest wait for the last statuses when the worker stops, because the broker may be unavailable for long. */
+/** Maximum wait for the last statuses when the worker stops, because the broker may be unavailable for a long time. */
 const LAST_STATUSES_MS = 5000;
 
-/**
- * Supervises the connectors and tasks of this worker: reconciles them with the config store and the placement, connector by connector.
- */
+/** Supervises the connectors and tasks of this worker. Reconciles each connector with the config store and the placement. */
 export class Supervision {
   readonly tasks: TaskHosting;
   readonly listeners = new HerderListeners();
@@ -74,9 +74,9 @@ export class Supervision {
   readonly #statuses: StatusWriter;
   readonly #supervisors = new Map<string, Supervisors>();
   #stopping = false;
-  /** Handovers of tasks that this worker will start. */
+  /** Handovers of tasks that this worker will start, by `taskKey`. */
   readonly #received = new Map<string, Handover>();
-  /** Handovers of tasks that have stopped here, for their next workers. */
+  /** Handovers of tasks that have stopped here, for their next workers, by `taskKey`. */
   readonly #released = new Map<string, Handover>();
 
   constructor(dependencies: SupervisionDependencies, { taskStopTimeoutMs, metricWindow }: SupervisionSettings) {
@@ -100,7 +100,7 @@ export class Supervision {
     await within(this.#statuses.flush(), LAST_STATUSES_MS);
   }
 
-  /** Numbers of starts of connectors and tasks, with the names in `connect-worker-metrics`. */
+  /** Counts of starts of connectors and tasks, by attribute of `connect-worker-metrics`. */
   startups(): Readonly<Record<string, number>> {
     return this.#events.startups();
   }
@@ -122,8 +122,8 @@ export class Supervision {
         logger,
       });
       const start = (assignment: TaskAssignment): void => this.#startTask(assignment);
-      const ofTasks = { configs, placement, plugins, tasks: this.tasks, statuses: this.#statuses, start, logger };
-      supervisors = { logger, connector, tasks: new TaskSupervisor(name, ofTasks, this.#taskStopTimeoutMs) };
+      const shared = { configs, placement, plugins, tasks: this.tasks, statuses: this.#statuses, start, logger };
+      supervisors = { logger, connector, tasks: new TaskSupervisor(name, shared, this.#taskStopTimeoutMs) };
       this.#supervisors.set(name, supervisors);
     }
     return supervisors;
@@ -141,26 +141,26 @@ export class Supervision {
     );
   }
 
-  /** The configuration of the connector or of its tasks has changed. */
+  /** Called when the configuration of the connector or of its tasks has changed. */
   workChanged(name: string): void {
     this.listeners.notify((listener) => listener.onConnectorChanged?.(name, 'configuration'));
     this.reconcile(name);
   }
 
-  /** The connector was paused, stopped or resumed. */
+  /** Called when the connector was paused, stopped or resumed. */
   targetStateChanged(name: string): void {
     this.listeners.notify((listener) => listener.onConnectorChanged?.(name, 'target state'));
     this.reconcile(name);
   }
 
   reconcileAll(work: Work, handovers: Handovers): void {
-    // The next assignment may arrive before the tasks of the previous one are started.
+    // Removes unused handovers, because the next assignment may arrive before the tasks of the previous one have been started.
     for (const id of work.tasks) this.#received.delete(taskKey(id));
     for (const [key, handover] of handovers) this.#received.set(key, handover);
     for (const name of connectorsOf(work)) this.reconcile(name);
   }
 
-  /** Stops revoked work and writes its statuses. Resolves with the handovers of its tasks, if it `handsOver`. */
+  /** Stops revoked work and writes its statuses. If `handsOver` is set, resolves with the handovers of its tasks. */
   async release(work: Work, handsOver: boolean): Promise<Handovers> {
     this.tasks.mayWorkChanged();
     for (const connector of work.connectors) this.listeners.notify((listener) => listener.onLeft?.({ connector }));
@@ -184,7 +184,7 @@ export class Supervision {
     return handovers;
   }
 
-  /** Restarts this worker's part of the connector and tasks of a restart request. */
+  /** Restarts the connector and tasks of a restart request that run on this worker. */
   restart(request: RestartRequest): void {
     const name = request.connector;
     const plan = planRestart(request, this.#dependencies.stores.statuses);
@@ -204,23 +204,23 @@ export class Supervision {
     this.#inBackground(name, supervisors.tasks.restart(tasks));
   }
 
-  /** Restarts only the connector instance, on request. Resolves with `false` if it does not start. */
+  /** Restarts only the instance of the connector because a user requested it. Resolves with `false` if it does not start. */
   async restartConnector(name: string): Promise<boolean> {
     this.listeners.notify((listener) => listener.onRestart?.({ connector: name }));
     return this.of(name).connector.restart();
   }
 
-  /** Restarts a task on request. */
+  /** Restarts a task because a user requested it. */
   async restartTask(id: TaskId): Promise<void> {
     this.listeners.notify((listener) => listener.onRestart?.(id));
     await this.of(id.connector).tasks.restart([id.task]);
   }
 
-  /** Resolves when the unwanted tasks of the connector have ended on all workers, or must have been abandoned. */
+  /** Resolves when the unwanted tasks of the connector have ended on all workers, or must have been abandoned by now. */
   async tasksEnded(name: string): Promise<void> {
     const deadline = Date.now() + this.#taskStopTimeoutMs + OTHERS_STATUSES_MS;
     await this.#supervisors.get(name)?.tasks.reconcile();
-    // The worker of a task removes its status when the task has ended.
+    // The worker that runs a task removes its status when the task has ended.
     while (this.#dependencies.stores.statuses.tasks(name).length > 0 && Date.now() < deadline)
       await delay(STATUS_CHECK_MS);
   }
@@ -249,7 +249,10 @@ export class Supervision {
     else await supervisors.tasks.restart([task]);
   }
 
-  /** Only FAILED work is held: it may have run since on a worker that does not support automatic restarts. */
+  /**
+   * Returns true if the start must be delayed. Only FAILED work is delayed: other work may have run in the meantime on a worker that
+   * does not support automatic restarts.
+   */
   #isHeld(target: RestartTarget): boolean {
     return this.#statusOf(target)?.state === 'FAILED' && this.listeners.isHeld(target);
   }
@@ -259,7 +262,7 @@ export class Supervision {
     return task === undefined ? statuses.connector(connector) : statuses.task({ connector, task });
   }
 
-  /** Delays a start: the status is FAILED until then, with the trace of the failure on the previous worker. */
+  /** Delays a start. Until then, the status is FAILED, with the stack trace of the failure on the previous worker. */
   hold(target: RestartTarget, reason: string): void {
     const { connector, task } = target;
     const trace = this.#statusOf(target)?.trace ?? `${reason}\n`;

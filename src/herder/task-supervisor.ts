@@ -16,15 +16,15 @@ export interface TaskSupervisorDependencies {
   readonly plugins: PluginRegistry;
   readonly tasks: Pick<TaskHosting, 'stop' | 'setTargetState' | 'setRateLimit'>;
   readonly statuses: StatusWriter;
-  /** Starts the task, unless its start must wait because it has recently failed on another worker. */
+  /** Starts the task, unless its start must be delayed because it has recently failed on another worker. */
   readonly start: (assignment: TaskAssignment) => void;
-  /** Has the connector as a field. */
+  /** Logger with the connector as a field. */
   readonly logger: Logger;
 }
 
 /**
- * Reconciles the tasks of one connector on this worker with the config store and the placement. A task is restarted only if its own
- * configuration or that of its connector has changed, except for rate limits, which a running task adopts.
+ * Reconciles the tasks of one connector on this worker with the config store and the placement. A task is restarted only if its
+ * configuration or that of its connector has changed. Rate limits are an exception: a running task adopts them.
  */
 export class TaskSupervisor {
   readonly #name: string;
@@ -33,7 +33,7 @@ export class TaskSupervisor {
   readonly #queue = new SerialQueue();
   #assigned = new Map<number, TaskAssignment>();
 
-  /** `stopTimeoutMs`: `task.shutdown.graceful.timeout.ms`, shared by the tasks that are stopped together. */
+  /** `stopTimeoutMs` is `task.shutdown.graceful.timeout.ms`. Tasks that are stopped together share it. */
   constructor(name: string, dependencies: TaskSupervisorDependencies, stopTimeoutMs: number) {
     this.#name = name;
     this.#stopTimeoutMs = stopTimeoutMs;
@@ -44,12 +44,12 @@ export class TaskSupervisor {
     return this.#assigned.has(task);
   }
 
-  /** `handsOver`: tasks that moved to another worker will be started there immediately. */
+  /** `handsOver` means that tasks that moved to another worker will be started there immediately. */
   async reconcile(handsOver = false): Promise<void> {
     await this.#queue.run(() => this.#reconcileNow(handsOver));
   }
 
-  /** Stops the tasks and starts them again with their current configurations. */
+  /** Stops the tasks, and starts them again with their current configurations. */
   async restart(tasks: readonly number[]): Promise<void> {
     await this.#queue.run(async () => {
       const own = tasks.filter((task) => this.#assigned.has(task));
@@ -71,9 +71,9 @@ export class TaskSupervisor {
     const desired = this.#dependencies.configs.connector(this.#name);
     const wanted = desired === undefined ? new Map<number, TaskAssignment>() : this.#wanted(desired);
     const outdated = [...this.#assigned].filter(([task, running]) => !isSameWork(running, wanted.get(task)));
-    const isToRun = desired !== undefined && desired.targetState !== 'STOPPED' && !desired.inconsistent;
-    const [moving, ending] = parted(outdated, ([task]) => {
-      return handsOver && isToRun && task < desired.taskConfigs.length && !this.#isOwn(task);
+    const shouldRun = desired !== undefined && desired.targetState !== 'STOPPED' && !desired.inconsistent;
+    const [moving, ending] = split(outdated, ([task]) => {
+      return handsOver && shouldRun && task < desired.taskConfigs.length && !this.#isOwn(task);
     });
     await Promise.all([
       this.#stop(
@@ -148,7 +148,7 @@ export class TaskSupervisor {
   }
 }
 
-function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+function split<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
   return [all.filter((one) => isFirst(one)), all.filter((one) => !isFirst(one))];
 }
 

@@ -18,7 +18,7 @@ import { StageTracker } from '../observe/stage.ts';
 import { sinkConflicts } from './sink-conflicts.ts';
 import { sourceConflicts } from './source-conflicts.ts';
 
-/** A configuration before validation, which may contain JSON `null`. */
+/** A configuration before validation. It may contain JSON `null`. */
 export type RawConnectorConfig = Readonly<Record<string, string | null>>;
 
 /** Settings of the worker that the validation depends on. */
@@ -27,7 +27,7 @@ export interface ValidationSettings {
   readonly converterConfig: ConnectorConfig;
   /** `group.id` of a distributed worker. */
   readonly workerGroupId: string | undefined;
-  /** `exactly.once.source.support` is enabled. */
+  /** True if `exactly.once.source.support` is enabled. */
   readonly exactlyOnceSources: boolean;
   readonly overridePolicy: OverridePolicy;
   /** `topic.creation.enable` */
@@ -38,21 +38,24 @@ const NULL_VALUE = 'Null value can not be supplied as the configuration value.';
 
 interface AskedValidation {
   readonly listed?: ListedOptions;
-  /** Whether variables of config providers are replaced by their values; default: true. */
+  /** Set to false if variables of config providers must not be resolved. */
   readonly resolves?: boolean;
-  /** Whether the plugin may connect to the services that the configuration names, using its secrets; default: true. */
+  /**
+   * Set to false if the plugin must not connect to the services that the configuration names, for which it would use its
+   * secrets.
+   */
   readonly connects?: boolean;
 }
 
 export interface AskedConfig {
-  /** Errors of other keys are ignored. */
+  /** If set, only errors of options for which this returns true count. */
   readonly counts?: (key: string) => boolean;
   readonly connects?: boolean;
 }
 
 /**
- * Checks connector configurations (org.apache.kafka.connect.runtime.AbstractHerder#validateConnectorConfig): all options of
- * Connect, of the plugin and of its converters and transforms, every error at once.
+ * Validates connector configurations (org.apache.kafka.connect.runtime.AbstractHerder#validateConnectorConfig). It checks all
+ * options of Connect, of the plugin and of its converters and transforms, and reports all errors together.
  */
 export class ConnectorValidation {
   readonly plugins: PluginRegistry;
@@ -61,7 +64,7 @@ export class ConnectorValidation {
   readonly #settings: ValidationSettings;
   readonly #logger: Logger;
 
-  /** `secrets`: values that answers must not contain. */
+  /** `secrets` are values that responses must not contain. */
   constructor(
     plugins: PluginRegistry,
     resolver: ConfigResolver,
@@ -76,7 +79,7 @@ export class ConnectorValidation {
     this.#logger = logger;
   }
 
-  /** The answer of `PUT /connector-plugins/{plugin}/config/validate`. */
+  /** Returns the response of `PUT /connector-plugins/{plugin}/config/validate`. */
   async validateFor(
     pluginName: string,
     given: RawConnectorConfig,
@@ -92,8 +95,8 @@ export class ConnectorValidation {
   }
 
   /**
-   * Returns the configuration as the plugin would receive it, with the values of variables. Throws the RequestErrors of `requireValid`
-   * and `validateFor` if it is invalid.
+   * Returns the configuration as the plugin would receive it, with resolved variables. If it is invalid, throws the
+   * RequestErrors of `requireValid` and `validateFor`.
    */
   async requireValidFor(
     pluginName: string,
@@ -117,7 +120,7 @@ export class ConnectorValidation {
     return withoutNulls(given);
   }
 
-  /** Unknown options are not errors, as in Java. */
+  /** Logs unknown options. As in Java, they are not errors. */
   #warnOfUnknownOptions(given: RawConnectorConfig, { configs }: ConfigInfos): void {
     const known = configs.map(({ value }) => value.name);
     for (const unknown of unknownOptions(Object.keys(given), known)) {
@@ -132,7 +135,7 @@ export class ConnectorValidation {
     return config;
   }
 
-  /** `config`: the given configuration with the values of its variables, which the answer does not show. */
+  /** `config` is the given configuration with resolved variables, whose values the response does not contain. */
   async #validate(
     given: RawConnectorConfig,
     config: RawConnectorConfig,
@@ -155,8 +158,8 @@ export class ConnectorValidation {
     const surroundings = { type: plugin.type, connector: plugin, plugins: this.plugins, converterConfig };
     const [base, own, ...converters] = validateConnectorSections(config, surroundings, listed);
     const more = this.#conflicts(plugin, config);
-    const ownAreFine = own?.results.every(({ errors }) => errors.length === 0) ?? true;
-    if (connects && plugin.validate !== undefined && ownAreFine) {
+    const areOwnOptionsValid = own?.results.every(({ errors }) => errors.length === 0) ?? true;
+    if (connects && plugin.validate !== undefined && areOwnOptionsValid) {
       const asked = plugin.validate(withoutNulls(config));
       const name = config['name'] ?? '';
       more.push(...(await stage.during(`performing multi-property validation for the connector ${name}`, () => asked)));
@@ -170,11 +173,11 @@ export class ConnectorValidation {
     return configInfos(config['connector.class'] ?? plugin.className, complete, undeclared);
   }
 
-  /** Also loads all other plugins that the configuration names. */
+  /** Returns the plugin, and also loads all other plugins that the configuration names. */
   async #pluginOf(given: RawConnectorConfig, config: RawConnectorConfig): Promise<ConnectorPlugin> {
     const className = config['connector.class'];
     if (className === undefined || className === null) throw new RequestError(400, noType(given));
-    // A missing version is an error of its option, which lists the existing versions.
+    // If the requested version does not exist, the error is reported for its option, with the existing versions.
     const wanted = wantedVersion(config, 'connector.plugin.version');
     const plugin = this.plugins.tryFind('connector', className, wanted) ?? this.plugins.find('connector', className);
     await this.plugins.prepare(withoutNulls(config));
@@ -188,12 +191,12 @@ export class ConnectorValidation {
   }
 }
 
-/** ConnectorPluginsResource compares names without this suffix. */
+/** ConnectorPluginsResource compares plugin names without this suffix. */
 function withoutSuffix(name: string): string {
   return name.length > 'Connector'.length ? name.replace(/Connector$/, '') : name;
 }
 
-/** Adds errors to the results of their keys; `undeclared` has the errors of keys without a result. */
+/** Adds errors to the results of their options. `undeclared` contains the errors of options without a result. */
 function withMore(sections: readonly ValidatedSection[], extra: Map<string, OptionResult>) {
   const complete = sections.map(({ declarations, results }) => ({
     declarations,
@@ -206,7 +209,7 @@ function withMore(sections: readonly ValidatedSection[], extra: Map<string, Opti
   return { complete, undeclared: [...extra.values()] };
 }
 
-/** Merges the results of each key. */
+/** Merges the results of each option. */
 function byName(results: readonly OptionResult[]): Map<string, OptionResult> {
   const merged = new Map<string, OptionResult>();
   for (const result of results) {
@@ -222,7 +225,10 @@ function withoutNulls(config: RawConnectorConfig): ConnectorConfig {
   );
 }
 
-/** Lists the options in the order of Java's map and hides secrets. */
+/**
+ * Returns the message for a configuration without a connector type. Lists the options in the order of Java's map and hides
+ * secrets.
+ */
 function noType(config: RawConnectorConfig): string {
   const entries = javaHashMapOrder(Object.keys(config), 'copy').map((key) => {
     const value = isSecretName(key) ? new Password('').toString() : String(config[key]);

@@ -7,7 +7,7 @@ import type { HerderListeners, RestartTarget } from './herder-listener.ts';
 import { Startups } from './startups.ts';
 import type { StatusWriter } from './status-writer.ts';
 
-/** Writes the statuses of connectors and tasks after their events, notifies the listeners, and counts the starts. */
+/** Handles the events of connectors and tasks: writes the statuses, notifies the listeners and counts the starts. */
 export class WorkEvents {
   readonly #statuses: StatusWriter;
   readonly #listeners: HerderListeners;
@@ -15,7 +15,7 @@ export class WorkEvents {
   readonly #connectorStarts: Startups;
   readonly #taskStarts: Startups;
 
-  /** `metricWindow`: the window of the metrics of starts. */
+  /** `metricWindow` is the window of the metrics of starts. */
   constructor(
     statuses: StatusWriter,
     listeners: HerderListeners,
@@ -29,7 +29,7 @@ export class WorkEvents {
     this.#taskStarts = new Startups(metricWindow);
   }
 
-  /** Numbers of starts of connectors and tasks, with the names in `connect-worker-metrics`. */
+  /** Counts of starts of connectors and tasks, by attribute of `connect-worker-metrics`. */
   startups(): Readonly<Record<string, number>> {
     return { ...this.#connectorStarts.values('connector'), ...this.#taskStarts.values('task') };
   }

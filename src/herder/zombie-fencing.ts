@@ -10,8 +10,8 @@ type FenceTasks = (connector: string, config: ConnectorConfig, tasks: readonly T
 
 /**
  * Fences tasks of earlier generations of task configurations
- * (org.apache.kafka.connect.runtime.distributed.DistributedHerder#fenceZombieSourceTasks). A task fences its predecessor with the same
- * number itself. The leader fences all others, once per generation, and records this in the config topic as
+ * (org.apache.kafka.connect.runtime.distributed.DistributedHerder#fenceZombieSourceTasks). A task itself fences its predecessor
+ * with the same number. The leader fences all others, once per generation, and records this in the config topic as
  * `tasks-fencing-<connector>`.
  */
 export class ZombieFencing {
@@ -19,9 +19,9 @@ export class ZombieFencing {
   readonly #fence: FenceTasks;
   readonly #generation: () => number;
   readonly #logger: Logger;
-  readonly #rounds = new Map<string, Promise<void>>();
+  readonly #pending = new Map<string, Promise<void>>();
 
-  /** `generation`: the current generation of the worker group. */
+  /** `generation` returns the current generation of the worker group. */
   constructor(configs: ConfigStore, fence: FenceTasks, generation: () => number, logger: Logger) {
     this.#configs = configs;
     this.#fence = fence;
@@ -29,23 +29,23 @@ export class ZombieFencing {
     this.#logger = logger;
   }
 
-  /** Resolves when tasks of the current generation may start. Concurrent calls share one fencing. */
+  /** Resolves when tasks of the current generation may start. Concurrent calls for a connector share one fencing. */
   fence(connector: string): Promise<void> {
-    let round = this.#rounds.get(connector);
-    if (round === undefined) {
-      round = this.#round(connector).finally(() => this.#rounds.delete(connector));
-      this.#rounds.set(connector, round);
+    let fencing = this.#pending.get(connector);
+    if (fencing === undefined) {
+      fencing = this.#fenceOnce(connector).finally(() => this.#pending.delete(connector));
+      this.#pending.set(connector, fencing);
     }
-    return round;
+    return fencing;
   }
 
-  /** Called before a deleted connector is recreated; resolves once its old tasks can no longer write. */
+  /** Called before a deleted connector is recreated. Resolves once its old tasks can no longer write. */
   async fenceDeleted(connector: string, config: ConnectorConfig): Promise<void> {
     const count = this.#configs.taskCountRecord(connector);
     if (count !== undefined) await this.#fenceTasks(connector, config, count);
   }
 
-  async #round(connector: string): Promise<void> {
+  async #fenceOnce(connector: string): Promise<void> {
     await this.#configs.refresh();
     const state = this.#configs.connector(connector);
     if (state === undefined) throw new ConnectError(`Connector ${connector} not found`);
@@ -55,7 +55,8 @@ export class ZombieFencing {
   }
 
   async #fenceOld({ name, config, taskCountRecord, taskConfigs }: ConnectorState): Promise<void> {
-    // Without a record no task has used a transactional id. A single task fences its single predecessor itself.
+    // Without a record, no task has used a transactional id. If both generations have a single task, it fences its predecessor
+    // itself.
     if (taskCountRecord === undefined || (taskCountRecord === 1 && taskConfigs.length === 1)) return;
     await this.#fenceTasks(name, config, taskCountRecord);
   }

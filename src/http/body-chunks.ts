@@ -5,13 +5,14 @@ export class BodyTooLargeError extends Error {}
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** The connection of a client that sends nothing for this long, while its body is awaited, is closed. */
+  /** If the client sends no data of its body for this long, its connection is closed. */
   readonly idleMs?: number;
 }
 
 /**
- * The body of a request, or what `source` unpacks of it, piece by piece. Throws a BodyTooLargeError beyond the limit, before reading
- * where the length is known. The request is not destroyed then: one that is refused in the middle of its body is still answered.
+ * Yields the body of a request in chunks, or the output of `source`, which unpacks it. After an error the request is
+ * not destroyed, so that it can still be answered.
+ * @throws BodyTooLargeError beyond the limit; if the content length is known, before anything is read
  */
 export async function* bodyChunks(
   request: IncomingMessage,

@@ -5,17 +5,17 @@ export interface CrossOriginRules {
   readonly isAllowed: (origin: string) => boolean;
   /** Methods that a page may use; `undefined`: the path is unknown, so no preflight is answered. */
   readonly methods: string | undefined;
-  /** Headers that a page may send, beyond those that every page may. */
+  /** Headers that a page may send, in addition to those that every page may send. */
   readonly requestHeaders: string;
-  /** Headers of the answer that a page may read, beyond those that every page may. */
+  /** Headers of the answer that a page may read, in addition to those that every page may read. */
   readonly exposedHeaders?: string;
-  /** How long browsers remember the answer to a preflight. */
+  /** Seconds for which browsers may cache the answer to a preflight. */
   readonly maxAgeS: number;
 }
 
 /**
- * Sets the CORS headers of an answer. Returns whether the request is a preflight of an origin that is allowed: the question of a
- * browser before the real request, which has no credentials.
+ * Sets the CORS headers of an answer. Returns whether the request is a preflight of an allowed origin. A browser sends
+ * a preflight, without credentials, to ask whether it may send the actual request.
  */
 export function allowOrigin(request: IncomingMessage, response: ServerResponse, rules: CrossOriginRules): boolean {
   const { origin = '', 'access-control-request-method': asked = '' } = request.headers;

@@ -3,7 +3,7 @@ import { request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 
-/** Limit of an answer's body, unless the request has its own. */
+/** Default size limit of an answer's body, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export interface HttpRequest {
@@ -12,16 +12,16 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Buffer | undefined;
-  /** Limit of the whole exchange, up to the last byte of the answer. */
+  /** Time limit of the whole exchange, up to the last byte of the answer. */
   readonly timeoutMs: number;
-  /** Limit of the time in which the server sends nothing. */
+  /** Maximum time for which the server may send nothing. */
   readonly idleTimeoutMs?: number | undefined;
-  /** An answer with a longer body fails. */
+  /** Size limit of the answer's body; the request fails if the body is larger. */
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Settings of https. */
   readonly tls?: ConnectionOptions | undefined;
-  /** An open connection to the server, with TLS for https; it is used for this request only. */
+  /** An open connection to the server, with TLS for https. It is used only for this request. */
   readonly connection?: Socket | undefined;
 }
 
@@ -32,11 +32,11 @@ export interface HttpAnswer {
 }
 
 /**
- * The client for all outgoing requests. Resolves with an answer of any status; rejects when there is no complete answer, with the
- * reason of the signal if that has aborted.
+ * The client for all outgoing requests. Resolves with an answer of any status. Rejects if there is no complete answer;
+ * if the signal has aborted, with the reason of the signal.
  *
- * Redirects are not followed, so that credentials are sent to the address of the request and to no other. Each request has a
- * connection of its own, because the server may close one that is kept while the next request is on its way.
+ * Redirects are not followed, so that credentials are sent only to the address of the request. Each request has its own
+ * connection, because a server may close a kept-alive connection while the next request is being sent.
  */
 export async function httpRequest(request: HttpRequest): Promise<HttpAnswer> {
   const response = await httpResponse(request);
@@ -45,18 +45,18 @@ export async function httpRequest(request: HttpRequest): Promise<HttpAnswer> {
 }
 
 /**
- * Like `httpRequest`, but resolves when the answer begins. The caller reads its body or destroys it; the limits of time
- * and the signal still apply.
+ * Like `httpRequest`, but resolves when the answer begins. The caller must read or destroy its body. Until then, the
+ * time limits and the signal still apply.
  */
 export function httpResponse(request: Omit<HttpRequest, 'maxBytes'>): Promise<IncomingMessage> {
   const { method = 'GET', url, headers = {}, body, timeoutMs, idleTimeoutMs, signal, tls, connection } = request;
-  // With an agent, even with `false`, Node opens a connection itself.
+  // If `agent` is set, even to `false`, Node opens a connection of its own.
   const common = {
     method,
     headers,
     ...(connection ? { createConnection: () => connection } : { agent: false as const }),
   };
-  // A signal of this request, as a signal that many requests share warns of many listeners.
+  // Each request has its own signal, because Node warns if many requests add listeners to one signal.
   const stop = signal === undefined ? undefined : AbortSignal.any([signal]);
   return new Promise((resolve, reject) => {
     stop?.throwIfAborted();
@@ -75,7 +75,7 @@ export function httpResponse(request: Omit<HttpRequest, 'maxBytes'>): Promise<In
       response = message;
       resolve(message);
     });
-    // Where a name has several addresses, one error holds those of all.
+    // If a host name has several addresses, Node reports the errors of all of them as one AggregateError.
     sent.on('error', (error) => reject(error instanceof AggregateError ? (error.errors[0] as Error) : error));
     sent.on('close', () => {
       clearTimeout(timer);
@@ -85,7 +85,7 @@ export function httpResponse(request: Omit<HttpRequest, 'maxBytes'>): Promise<In
   });
 }
 
-/** The body of an answer. Rejects, and closes the connection, when it has more than `maxBytes`. */
+/** Reads the body of an answer. If it has more than `maxBytes`, the call rejects and the connection is closed. */
 export async function readBody(response: IncomingMessage, maxBytes = MAX_BYTES): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -5,13 +5,13 @@ export interface OpenConnection {
   readonly socket: Socket;
   /** The connections of a group share its limit; `undefined`: no group. */
   readonly group: string | undefined;
-  /** The connection exceeded the limit: its request is answered with a refusal. */
+  /** Whether the connection exceeds the limit, so that its requests are refused. */
   readonly isRefused: boolean;
   readonly openedAtMs: number;
-  /** Requests under way. */
+  /** Number of requests in progress. */
   requests: number;
   hadRequest: boolean;
-  /** The last request, and when its headers were complete. */
+  /** The last request, and when its headers were complete (`performance.now()`). */
   newest: { readonly request: IncomingMessage; readonly sinceMs: number } | undefined;
 }
 
@@ -24,11 +24,11 @@ export interface Wanted {
   readonly from: string | undefined;
   /** The group of the new connection. */
   readonly for: string | undefined;
-  /** The share of a group: with more connections, it gives way to other groups. */
+  /** A group with more connections than this has to give way to other groups. */
   readonly share: number;
 }
 
-/** The connections of one port, those idle for longest first. */
+/** The connections of one port. The one that has been idle for the longest time comes first. */
 export class OpenConnections {
   readonly #all = new Set<OpenConnection>();
   /** By the remote address and port, because the TLS socket of a request wraps the accepted one. */
@@ -37,7 +37,10 @@ export class OpenConnections {
   readonly #youthMs: number;
   #refused = 0;
 
-  /** A connection that is younger than `youthMs` is not idle before its first request: its handshake or its headers are under way. */
+  /**
+   * Before its first request, a connection that is younger than `youthMs` is not idle, because its TLS handshake or its
+   * headers are still in progress.
+   */
   constructor(youthMs: number) {
     this.#youthMs = youthMs;
   }
@@ -86,23 +89,24 @@ export class OpenConnections {
     connection.newest = { request, sinceMs: performance.now() };
     response.once('close', () => {
       connection.requests -= 1;
-      // Idle from now on: those idle for longer come before it.
+      // Moves the connection behind those that have been idle for longer.
       if (this.#all.delete(connection)) this.#all.add(connection);
     });
   }
 
   /**
-   * Closes the connection idle for longest, of the wanted group or of the one that has the most idle ones; false when none is idle. A young
-   * connection, and one whose request is slow to arrive, gives way only to another group, if its own has more than its share: otherwise one
-   * silent or slow client would keep all others out.
+   * Closes a connection to make room for a new one; returns `false` if none can be closed. The first choice is the
+   * longest idle connection of the wanted group, or of the group with the most connections. If none is idle, a young
+   * connection or one with a slow request is closed, but only if its group has more than its share and the new
+   * connection is of another group. Without this, one silent or slow client could keep all others out.
    */
   giveWay(wanted: Wanted): boolean {
-    const mayGo = [...this.#all].filter((each) => !each.isRefused && (each.requests === 0 || this.#isSlow(each)));
-    const idle = mayGo.filter((each) => each.requests === 0 && !this.#isYoung(each));
+    const closable = [...this.#all].filter((each) => !each.isRefused && (each.requests === 0 || this.#isSlow(each)));
+    const idle = closable.filter((each) => each.requests === 0 && !this.#isYoung(each));
     const largest = wanted.from ?? this.#largest(idle);
     const victim =
       idle.find(({ group }) => group === largest) ??
-      mayGo.find(({ group }) => wanted.from === undefined && this.#isOverShare(group, wanted));
+      closable.find(({ group }) => wanted.from === undefined && this.#isOverShare(group, wanted));
     if (victim === undefined) return false;
     this.#remove(victim);
     victim.socket.destroy();

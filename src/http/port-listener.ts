@@ -9,11 +9,13 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /** A TLS handshake begins with a record of this type (RFC 8446, 5.1). */
 const HANDSHAKE_RECORD = 0x16;
-/** At least this many connections beyond the limit get a refusal as their answer; more are closed at once. */
+/**
+ * At least this many connections beyond the limit are accepted, and their requests refused; more are closed at once.
+ */
 const MIN_REFUSED_AT_ONCE = 50;
 
 export interface PortTimeouts {
-  /** Limit for the headers; the first byte before them and the TLS handshake have the same limit each. */
+  /** Limit for the headers. The same limit applies to the first byte of a connection, and to the TLS handshake. */
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
@@ -35,22 +37,26 @@ export interface ListenerSettings {
   /** How a TLS port treats plain HTTP: it redirects to https (the default), or closes the connection. */
   readonly plainHttp?: 'redirect' | 'close';
   readonly maxConnections: number;
-  /** Limit of connections of one address; default: none but `maxConnections`. */
+  /** Maximum number of connections of one address; default: `maxConnections`. */
   readonly maxPerAddress?: number | undefined;
-  /** Addresses that count as one; `undefined`: a proxy's, which has the connections of many. */
+  /**
+   * Returns the group of an address; connections of a group count together. `undefined`: the address of a proxy, which
+   * has the connections of many clients.
+   */
   readonly groupOf?: ((address: string) => string | undefined) | undefined;
   /** Milliseconds each. */
   readonly timeouts?: Partial<PortTimeouts>;
 }
 
 /**
- * One port with a limit on its connections. It speaks plain HTTP, or TLS; then it sends plain HTTP to https with 307 (RFC 9110: method
- * and body stay) or closes it. A connection is new -> (first byte) -> TLS or plain, and belongs to the HTTP server of that kind from then on.
+ * Listens on one port for plain HTTP or TLS, with a limit on its connections. If it listens for TLS, it redirects plain
+ * HTTP to https with status 307, which keeps method and body (RFC 9110), or closes such a connection. The first byte of
+ * a connection shows whether it is TLS or plain HTTP; from then on it belongs to the HTTP server of that kind.
  */
 export class PortListener {
   readonly #settings: ListenerSettings;
   readonly #greetingTimeoutMs: number;
-  readonly #door: NetServer;
+  readonly #acceptor: NetServer;
   readonly #http: Server;
   readonly #https: HttpsServer | undefined;
   readonly #open: OpenConnections;
@@ -76,23 +82,24 @@ export class PortListener {
       this.#https = createHttpsServer(
         {
           ...{ ...options, ...settings.tls, handshakeTimeout: options.headersTimeout },
-          // A client could have the handshake, which costs the server more than the client, repeated on one connection.
+          // A handshake costs the server more than the client, so clients must not repeat it on one connection.
           secureOptions: (settings.tls.secureOptions ?? 0) | constants.SSL_OP_NO_RENEGOTIATION,
         },
         guarded,
       );
       this.#https.on('tlsClientError', (_error, socket) => socket.destroy());
-      // A certificate that is only requested need not be shown; one that is shown must be valid, as in Java.
+      // If a certificate is only requested, the client may present none. As in Java, a certificate that it presents
+      // must be valid.
       this.#https.prependListener('secureConnection', (socket: TLSSocket) => {
         const isShown = Object.keys(socket.getPeerCertificate()).length > 0;
         if (settings.tls?.requestCert === true && isShown && !socket.authorized) socket.destroy();
       });
     }
     for (const server of [this.#http, this.#https]) {
-      // A server that does not listen itself starts its checks of slow requests at this event.
+      // These servers do not listen themselves. They start their checks for slow requests at this event.
       server?.emit('listening');
     }
-    this.#door = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
+    this.#acceptor = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
       this.#greet(socket);
     });
   }
@@ -101,16 +108,16 @@ export class PortListener {
   async listen(): Promise<number> {
     const { host, port } = this.#settings;
     await new Promise<void>((resolve, reject) => {
-      this.#door.once('error', reject);
-      this.#door.listen(port, host === '' ? undefined : host, () => {
-        this.#door.off('error', reject);
+      this.#acceptor.once('error', reject);
+      this.#acceptor.listen(port, host === '' ? undefined : host, () => {
+        this.#acceptor.off('error', reject);
         resolve();
       });
     });
-    return (this.#door.address() as AddressInfo).port;
+    return (this.#acceptor.address() as AddressInfo).port;
   }
 
-  /** HTTP connections that are open. */
+  /** Number of open connections, without refused ones. */
   get connections(): number {
     return this.#open.taken;
   }
@@ -119,13 +126,15 @@ export class PortListener {
     this.#https?.setSecureContext({ ...certificate, secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
   }
 
-  /** Takes no new connections and lets running requests end; `cut` is for those that do not. */
+  /**
+   * Stops accepting connections, and resolves when the running requests have ended; `cut` closes those that do not end.
+   */
   async close(): Promise<void> {
     this.#stopping = true;
-    const closed = new Promise<void>((resolve) => this.#door.close(() => resolve()));
+    const closed = new Promise<void>((resolve) => this.#acceptor.close(() => resolve()));
     for (const server of [this.#http, this.#https]) {
       server?.closeIdleConnections();
-      // Ends the checks of slow requests. The server never listened, so it passes an error, which is ignored.
+      // Stops the checks for slow requests. The server never listened, so it passes an error, which is ignored.
       server?.close(() => undefined);
     }
     await closed;
@@ -167,17 +176,18 @@ export class PortListener {
   }
 
   /**
-   * Whether there is room for a connection. If there is none, an idle connection is closed: one of the same address if that has too
-   * many, else one of the address with the most. When none is idle, the client gets a 503; when too many get one already, its socket is closed.
+   * Registers a new connection. At the limit, an idle connection is closed: one of the same address if that address has
+   * too many, otherwise one of the address with the most connections. If none can be closed, the client gets status
+   * 503. Returns `false` if too many clients get it already; the socket must then be closed.
    */
   #admit(socket: Socket): boolean {
     const { maxConnections, maxPerAddress = maxConnections } = this.#settings;
     const groupOf = this.#settings.groupOf ?? String;
     const group = groupOf(socket.remoteAddress ?? '');
-    const isCrowd = group !== undefined && this.#open.countOf(group) >= maxPerAddress;
+    const isOverAddressLimit = group !== undefined && this.#open.countOf(group) >= maxPerAddress;
     const isFull = this.#open.taken >= maxConnections;
-    const wanted = { from: isCrowd ? group : undefined, for: group, share: maxConnections / 2 };
-    const isRefused = (isCrowd || isFull) && !this.#open.giveWay(wanted);
+    const wanted = { from: isOverAddressLimit ? group : undefined, for: group, share: maxConnections / 2 };
+    const isRefused = (isOverAddressLimit || isFull) && !this.#open.giveWay(wanted);
     if (isRefused && this.#open.refused >= Math.max(MIN_REFUSED_AT_ONCE, maxConnections)) return false;
     this.#open.add(socket, group, isRefused);
     return true;
@@ -187,7 +197,7 @@ export class PortListener {
 /** Redirects to https at the same host, port, path and query. The Authorization header is not examined. */
 function redirect(request: IncomingMessage, response: ServerResponse): void {
   const host = request.headers.host ?? localAddress(request);
-  // A header with characters that no host name has would become part of the answer.
+  // A header with characters that are not allowed in a host name must not become part of the answer.
   const isHost = /^[\w.[\]:%-]+$/.test(host);
   const path = request.url?.startsWith('/') === true ? request.url : '/';
   response.writeHead(307, {

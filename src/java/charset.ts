@@ -43,7 +43,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   return Buffer.from(buffer.toString('latin1').replace(surrogates, '\xff'), 'latin1').toString('utf8');
 }
 
-/** Single-byte charset of the first `limit` characters; others become `?`. */
+/** A single-byte charset with the first `limit` characters of Unicode; other characters are encoded as `?`. */
 function narrow(limit: number): Charset {
   return {
     decode: (bytes) => {
@@ -76,7 +76,7 @@ function utf16(order: 'big' | 'little', mark: boolean): Charset {
   };
 }
 
-/** 0x80 to 0x9f of windows-1252, which some decoders use for ISO-8859-1; five of them are undefined. */
+/** Characters of the bytes 0x80 to 0x9f in windows-1252; five of them are undefined. */
 const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ';
 
 const windows1252: Charset = {

@@ -10,8 +10,8 @@ const LENGTHS = { date: 10, time: 13, timestamp: 24 } as const;
 export type TemporalKind = keyof typeof LENGTHS;
 
 /**
- * The shortest form: only the time up to the first day of 1970, only the date at midnight. This is Connect's rule, so a timestamp
- * on or before 1970-01-01 loses its date.
+ * The shortest form by Connect's rule: only the time up to the end of 1970-01-01, and only the date at midnight. A timestamp on
+ * or before 1970-01-01 therefore loses its date.
  */
 export function temporalText(date: Date): string {
   const milliseconds = date.getTime();
@@ -21,12 +21,15 @@ export function temporalText(date: Date): string {
   return milliseconds % MS_PER_DAY === 0 ? iso.slice(0, split) : iso;
 }
 
-/** `toISOString` without the sign and zeros before years after 9999. */
+/** `toISOString` without the sign and zeros that it adds to years after 9999. */
 function isoText(date: Date): string {
   return date.toISOString().replace(/^\+0*/, '');
 }
 
-/** Parses a text of exactly the right length; fields roll over as in Java's lenient parser (month 13). */
+/**
+ * Parses a text with the length of one of the forms; `undefined` if it has another form. Fields that are out of range, such as
+ * month 13, roll over as in Java's lenient parser.
+ */
 export function parseTemporal(text: string): { kind: TemporalKind; date: Date } | undefined {
   switch (text.length) {
     case LENGTHS.date:

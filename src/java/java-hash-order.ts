@@ -10,8 +10,8 @@ const LOAD_FACTOR = 0.75;
 
 /**
  * The iteration order of a java.util.HashMap into which these keys were inserted in this order. Connect writes offset keys as JSON
- * in that order, and their bytes identify them (docs/compatibility.md#internal-topics). `copy`: created by `new
- * HashMap<>(otherMap)`, which sizes the table for its content; `capacity`: by `new HashMap<>(capacity)`.
+ * in that order, and their bytes identify them (docs/compatibility.md#internal-topics). `made` is the constructor of the map:
+ * `copy` is `new HashMap<>(otherMap)`, which sizes the table for its content; `capacity` is `new HashMap<>(capacity)`.
  */
 export function javaHashMapOrder(
   keys: readonly string[],

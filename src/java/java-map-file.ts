@@ -13,7 +13,7 @@ const TC_BLOCKDATA = 0x77;
 const TC_ENDBLOCKDATA = 0x78;
 const HASH_MAP_UID = 0x0507dac1c31660d1n;
 const BYTE_ARRAY_UID = 0xacf317f8060854e0n;
-/** Handles start at 0x7e0000: the map's class, the map, the class of byte arrays. */
+/** Handles are numbered from 0x7e0000: the class of the map, the map, the class of byte arrays. */
 const BYTE_ARRAY_CLASS_HANDLE = 0x7e0002;
 const LOAD_FACTOR = 0.75;
 
@@ -43,7 +43,7 @@ export function writeJavaMap(entries: ByteMapEntries): Buffer {
   return out.u8(TC_ENDBLOCKDATA).result();
 }
 
-/** Throws if the file is not such a map. */
+/** Throws an error if the file is not a serialized `HashMap<byte[], byte[]>`. */
 export function readJavaMap(file: Buffer): ByteMapEntries {
   const input = new Reader(file);
   input.expect(input.u32() === STREAM_HEADER, 'it is not a Java serialization stream');

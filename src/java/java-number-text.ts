@@ -1,8 +1,8 @@
 import { withoutTrailing } from '../data/text-ends.ts';
 
 /**
- * Numbers as Java 17 prints and parses them: doubles and floats with the fewest digits that identify the number. Some large
- * integral numbers have one digit more (JDK-4511638), as in text written by Java workers.
+ * Prints and parses numbers like Java 17. Doubles and floats are printed with the fewest digits that identify the number, except
+ * for some large integral numbers, which have one more digit, as in Java 17 (JDK-4511638).
  */
 
 const SMALLEST_PLAIN = 1e-3;
@@ -56,7 +56,7 @@ function withPoint(text: string): string {
   return text.includes('.') ? text : `${text}.0`;
 }
 
-/** `1.5e+21` -> `1.5E21`. */
+/** Converts `1.5e+21` to `1.5E21`. */
 function scientificText(exponential: string): string {
   const split = exponential.indexOf('e');
   const exponent = exponential[split + 1] === '+' ? exponential.slice(split + 2) : exponential.slice(split + 1);
@@ -74,13 +74,13 @@ function shortestFloat(value: number): string {
   return value.toExponential(8);
 }
 
-/** `1.50e+3` -> `1.5e+3`. */
+/** Converts `1.50e+3` to `1.5e+3`. */
 function withoutTrailingZeros(exponential: string): string {
   const split = exponential.indexOf('e');
   return withoutTrailing(withoutTrailing(exponential.slice(0, split), '0'), '.') + exponential.slice(split);
 }
 
-/** For two equally near decimals JavaScript chooses the larger, Java the one with an even last digit. */
+/** If two decimals are equally near, JavaScript chooses the larger one, and Java the one with an even last digit. */
 function evenOfTwo(value: number, text: string, fraction: number): string {
   const longer = value.toExponential(fraction + 1);
   if (!/[13579]e/.test(text) || !longer.includes('5e') || Number(longer) !== value) return text;
@@ -89,8 +89,8 @@ function evenOfTwo(value: number, text: string, fraction: number): string {
 }
 
 /**
- * The adjacent decimal of the same length, away from zero (1) or towards it (-1). Below a power of two floats are denser than
- * above, so only the farther decimal may match.
+ * The adjacent decimal of the same length, away from zero (1) or towards it (-1). Floats are denser below a power of two than
+ * above it, so the nearest decimal may be a different float while the next one matches.
  */
 function stepped(text: string, fraction: number, direction: 1 | -1): string {
   const split = text.indexOf('e');
@@ -193,10 +193,10 @@ export function parseFloat32(text: string): number {
   return Math.fround(2 * double - float);
 }
 
-/** A double has at most 767 significant digits; of further digits it only matters whether one is not zero. */
+/** A double has at most 767 significant digits. It only matters whether one of the further digits is not zero. */
 const SIGNIFICANT_DIGITS = 800;
 
-/** The sign of the decimal text minus the double. */
+/** Compares a decimal text with a double. Returns the sign of their difference. */
 function compareToDouble(text: string, double: number): number {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];

@@ -60,7 +60,7 @@ function numberText(value: number, type: SchemaType): string {
   return type === 'int8' || type === 'int16' || type === 'int32' ? String(value) : doubleText(value);
 }
 
-/** Java prints an array's address, which would be useless. */
+/** Bytes are printed as Base64, because Java prints the address of the array. */
 function bytesText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { JsonTextError } from './json-tree.ts';
 
-/** The bytes as a Buffer over the same memory. */
+/** Returns the bytes as a Buffer over the same memory. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -57,11 +57,13 @@ function decodeWide(bytes: Buffer, { width, bigEndian, skip }: WideEncoding): st
 
 const BASE64 = /^(?:[\0- ]*[A-Za-z0-9+/]{2}(?:[A-Za-z0-9+/]{2}|[A-Za-z0-9+/]=|==))*[\0- ]*$/;
 
-/** Decodes base64 with padding; spaces are allowed between groups of four. `undefined` if the text is invalid. */
+/**
+ * Decodes Base64 with padding; spaces are allowed between groups of four. Returns `undefined` if the text is invalid.
+ */
 export function decodeBase64(text: string): Buffer | undefined {
   if (!BASE64.test(text)) return undefined;
   if (!/=[\0- ]*[^=\0- ]/.test(text)) return Buffer.from(text, 'base64');
-  // Padding in the middle ends a group, not the content.
+  // Padding in the middle ends only its group of four characters, not the content.
   const groups = text.replace(/[\0- ]/g, '').match(/.{4}/g) ?? [];
   return Buffer.concat(groups.map((group) => Buffer.from(group, 'base64')));
 }

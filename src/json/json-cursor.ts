@@ -24,14 +24,14 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /**
- * Reads JSON (strictly RFC 8259) in place: it returns positions, whereas JSON.parse would round 64-bit integers and create objects. A
- * method that reads something advances `position` to the end of it. It returns false or `undefined` if the text does not match, and
- * `position` is then the place of the error.
+ * Reads JSON (strictly RFC 8259) in place and returns positions; JSON.parse would round 64-bit integers and create
+ * objects. If the text matches, a method advances `position` to the end of what it reads. Otherwise, it returns false
+ * or `undefined`, and `position` is the place of the error.
  */
 export class JsonCursor {
   text = '';
   position = 0;
-  /** Whether the last number read was written without fraction and exponent. */
+  /** True if the last number that was read has neither a fraction nor an exponent. */
   integer = false;
   readonly #repeated = new RepeatedTexts();
 
@@ -78,7 +78,7 @@ export class JsonCursor {
     return this.take(CLOSE_ARRAY);
   }
 
-  /** Whether the end of an array is next, without consuming it. */
+  /** Returns true if the end of an array is next, without consuming it. */
   atArrayEnd(): boolean {
     return this.text.charCodeAt(this.position) === CLOSE_ARRAY;
   }
@@ -98,7 +98,7 @@ export class JsonCursor {
     return this.position >= this.text.length;
   }
 
-  /** The kind of the next value, by its first character; `undefined` if no value starts with it. */
+  /** Returns the kind of the next value, by its first character; `undefined` if no value starts with it. */
   peek(): 'string' | 'number' | 'true' | 'false' | 'null' | 'object' | 'array' | undefined {
     const code = this.text.charCodeAt(this.position);
     if (code === QUOTE) return 'string';

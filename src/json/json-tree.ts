@@ -1,6 +1,6 @@
 import { SluiceError } from '../errors.ts';
 
-/** A number as it was written: 64-bit integers and decimals must not go through a double. */
+/** A number as it was written, because a double would round 64-bit integers and decimals. */
 export class JsonNumber {
   readonly text: string;
   readonly integral: boolean;
@@ -16,7 +16,7 @@ export class JsonMissing {
   readonly kind = 'missing';
 }
 
-/** Parsed JSON with numbers of the reader's choice. Objects are maps; the last one of equal keys wins. */
+/** Parsed JSON. Numbers have the type `N`. Objects are maps; the last one of equal keys wins. */
 export type JsonTree<N = JsonNumber> =
   null | boolean | string | N | JsonMissing | JsonTree<N>[] | Map<string, JsonTree<N>>;
 
@@ -60,7 +60,7 @@ export class JsonScanner<N> {
     return this.#at;
   }
 
-  /** `undefined` at the end of the text. */
+  /** Reads the first value; returns `undefined` at the end of the text. */
   readFirst(): JsonTree<N> | undefined {
     this.#skipBlanks();
     if (this.#at >= this.#text.length) return undefined;
@@ -74,13 +74,13 @@ export class JsonScanner<N> {
     return value;
   }
 
-  /** One value that may be followed by anything. */
+  /** Reads one value, which may be followed by any text. */
   readValue(): JsonTree<N> {
     this.#skipBlanks();
     return this.#value();
   }
 
-  /** Whether anything but blanks is left. */
+  /** Returns true if anything but blanks is left. */
   hasMore(): boolean {
     this.#skipBlanks();
     return this.#at < this.#text.length;
@@ -150,7 +150,7 @@ export class JsonScanner<N> {
     return true;
   }
 
-  /** True after a comma, false after the closing bracket. */
+  /** Reads a comma or the closing bracket; returns true for the comma. */
   #continues(bracket: number): boolean {
     this.#skipBlanks();
     const code = this.#text.charCodeAt(this.#at);
@@ -219,7 +219,7 @@ export class JsonScanner<N> {
       return simple;
     }
     const hex = this.#text.slice(this.#at + 2, this.#at + 6);
-    if (mark !== 'u' || !/^[0-9a-fA-F]{4}$/.test(hex)) this.#fail('no such escape in a string');
+    if (mark !== 'u' || !/^[0-9a-fA-F]{4}$/.test(hex)) this.#fail('invalid escape in a string');
     this.#at += 6;
     return String.fromCharCode(Number.parseInt(hex, 16));
   }
@@ -310,7 +310,10 @@ function withoutLeadingZeros(text: string, start: number, whole: number, wholeEn
   return `${whole > start ? '-' : ''}${text.slice(first, end)}`;
 }
 
-/** A string as Java's writer quotes it: `\n` and its like, other control characters and all surrogates as `\uXXXX`. */
+/**
+ * Quotes a string as Java's writer does: short escapes such as `\n`; other control characters and all surrogates as
+ * `\uXXXX`.
+ */
 export function quoteJson(text: string): string {
   return NEEDS_ESCAPE.test(text) ? `"${text.replace(ESCAPED, escapeOf)}"` : `"${text}"`;
 }

@@ -1,7 +1,7 @@
 /** JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Bodies by content type; `null` is an answer without a body. */
+/** Bodies by content type; `null` for a response without a body. */
 export type Content = Readonly<Record<string, JsonSchema>> | null;
 
 export interface QueryParameter {
@@ -15,9 +15,9 @@ export interface ApiDescription {
   readonly description: string;
   /** OpenAPI's `security`: the schemes by which clients may authenticate; `basic` is declared. */
   readonly security: readonly JsonSchema[];
-  /** Operations by method in lower case, by path. */
+  /** Operations by path and by method in lower case. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
-  /** The schemas that `$ref` names, as `#/components/schemas/NAME`. */
+  /** The schemas that `$ref` refers to, as `#/components/schemas/NAME`. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 
@@ -29,7 +29,7 @@ declare const SHAPE: unique symbol;
 export type ShapeOf<S> = S extends { readonly [SHAPE]?: infer T } ? T : never;
 
 type Properties = Readonly<Record<string, Typed<unknown>>>;
-/** Keys ending with `?` are optional; JSON leaves out what is undefined. */
+/** Keys that end with `?` are optional; JSON omits properties that are undefined. */
 type ObjectShape<P extends Properties> = {
   readonly [K in keyof P & string as K extends `${string}?` ? never : K]: ShapeOf<P[K]>;
 } & {
@@ -38,7 +38,7 @@ type ObjectShape<P extends Properties> = {
 
 export const TEXT: Typed<string> = { type: 'string' };
 export const INTEGER: Typed<number> = { type: 'integer' };
-/** A whole number from 0. */
+/** A non-negative integer. */
 export const COUNT: Typed<number> = { type: 'integer', minimum: 0 };
 export const NUMBER: Typed<number> = { type: 'number' };
 export const BOOLEAN: Typed<boolean> = { type: 'boolean' };
@@ -46,12 +46,12 @@ export const ANY_OBJECT: Typed<Readonly<Record<string, unknown>>> = { type: 'obj
 export const ANY: Typed<unknown> = {};
 export const NULL: Typed<null> = { type: 'null' };
 
-/** One of these values. */
+/** Returns a schema for one of these values. */
 export function literalOf<const T extends readonly (string | number | boolean)[]>(...values: T): Typed<T[number]> {
   return { enum: values };
 }
 
-/** One of these texts. */
+/** Returns a schema for one of these texts. */
 export function enumOf<const T extends readonly string[]>(values: T): Typed<T[number]> {
   return { type: 'string', enum: values };
 }
@@ -60,7 +60,7 @@ export function arrayOf<T>(items: Typed<T>): Typed<readonly T[]> {
   return { type: 'array', items };
 }
 
-/** An array with a maximum number of items. */
+/** Returns the schema of an array with a maximum number of items. */
 export function limited<T>(items: Typed<readonly T[]>, maxItems: number): Typed<readonly T[]> {
   return { ...items, maxItems };
 }
@@ -87,7 +87,7 @@ export function described<T>(schema: Typed<T>, description: string): Typed<T> {
   return { ...schema, description };
 }
 
-/** The schema with further keywords, which restrict or explain values of the same type. */
+/** Returns the schema with further keywords, which restrict or explain values of the same type. */
 export function withKeywords<T>(schema: Typed<T>, keywords: JsonSchema): Typed<T> {
   return { ...schema, ...keywords };
 }
@@ -96,7 +96,7 @@ export function integerBetween(minimum: number, maximum: number): Typed<number> 
   return { type: 'integer', minimum, maximum };
 }
 
-/** An object with exactly these properties; those whose names end with `?` may be absent. */
+/** Returns a schema for objects with exactly these properties; those whose names end with `?` may be absent. */
 export function objectOf<P extends Properties>(properties: P): Typed<ObjectShape<P>> {
   const entries = Object.entries(properties);
   return {
@@ -107,21 +107,21 @@ export function objectOf<P extends Properties>(properties: P): Typed<ObjectShape
   };
 }
 
-/** The same, with additional properties allowed. */
+/** Returns the schema with additional properties allowed. */
 export function withMore<T>(schema: Typed<T>): Typed<T> {
   return { ...schema, additionalProperties: true };
 }
 
 const components = new WeakMap<object, { readonly name: string; readonly schema: JsonSchema }>();
 
-/** A named schema, which documents refer to wherever it is used. */
+/** Names a schema. The result is a reference to it, which documents use wherever the schema occurs. */
 export function component<T>(name: string, schema: Typed<T>): Typed<T> {
   const reference = { $ref: `#/components/schemas/${name}` };
   components.set(reference, { name, schema });
   return reference;
 }
 
-/** The schemas that the references within `value` name, and those within them. */
+/** Returns the schemas that references within `value` name, and those that these schemas refer to. */
 export function componentsWithin(
   value: unknown,
   found: Record<string, JsonSchema> = {},
@@ -137,21 +137,21 @@ export function componentsWithin(
   return found;
 }
 
-/** OpenAPI's `content`. */
+/** Returns OpenAPI's `content`. */
 export function contentOf(schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, { schema }]));
 }
 
-/** OpenAPI's `responses`, by status. */
-export function responsesOf(answers: Readonly<Record<number, Content>>): JsonSchema {
+/** Returns OpenAPI's `responses`, by status. */
+export function responsesOf(responses: Readonly<Record<number, Content>>): JsonSchema {
   const response = (status: string, content: Content): JsonSchema =>
     content === null
-      ? { description: 'Done; the answer has no body' }
-      : { description: Number(status) < 300 ? 'Done' : 'It failed', content: contentOf(content) };
-  return Object.fromEntries(Object.entries(answers).map(([status, content]) => [status, response(status, content)]));
+      ? { description: 'Success, without a body' }
+      : { description: Number(status) < 300 ? 'Success' : 'Error', content: contentOf(content) };
+  return Object.fromEntries(Object.entries(responses).map(([status, content]) => [status, response(status, content)]));
 }
 
-/** OpenAPI's parameters of the query. */
+/** Returns OpenAPI's parameters of the query. */
 export function queryParameters(query: Readonly<Record<string, QueryParameter>>): readonly JsonSchema[] {
   return Object.entries(query).map(([name, parameter]) => ({ name, in: 'query', ...parameter }));
 }
@@ -162,7 +162,7 @@ export function operationId(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** The document of OpenAPI 3.1. */
+/** Returns the OpenAPI 3.1 document. */
 export function openApiDocument({ title, version, description, security, paths, schemas }: ApiDescription): JsonSchema {
   return {
     openapi: '3.1.0',

@@ -21,7 +21,7 @@ export interface PartitionPosition extends TopicPartition {
 }
 
 export interface PartitionLag extends TopicPartition {
-  /** In records; `undefined` before the first response of the broker. */
+  /** Number of records; `undefined` before the first response of the broker. */
   readonly lag: number | undefined;
   /** The log end offset; absent before the first response of the broker. */
   readonly end?: number | undefined;
@@ -31,19 +31,19 @@ export interface PartitionLag extends TopicPartition {
 export type TopicPredicate = ((topic: string) => boolean) & { readonly pattern?: string };
 
 /**
- * Called from inside `poll` (and `close`), never at any other time, as in the Java consumer. While a listener runs the member still
- * holds its generation: offsets committed in `onRevoked` are accepted.
+ * Called only from inside `poll` and `close`, as in the Java consumer. While the listener runs, the member keeps its
+ * generation, so offsets that `onRevoked` commits are accepted.
  */
 export interface RebalanceListener {
   onRevoked(partitions: readonly TopicPartition[]): Promise<void>;
-  /** Called instead of `onRevoked` if the member no longer owns the partitions; commits would be rejected. */
+  /** Called instead of `onRevoked` if the member no longer owns the partitions. The broker would then reject offset commits. */
   onLost(partitions: readonly TopicPartition[]): Promise<void>;
   onAssigned(partitions: readonly TopicPartition[]): Promise<void>;
 }
 
 /**
- * The group membership of a consumer that was closed without leaving its group, as plain data. The next consumer resumes it,
- * provided that the session has not timed out.
+ * The group membership of a consumer that was closed without leaving its group, as plain data. The next consumer can resume the
+ * membership until the session times out.
  */
 export interface Handover {
   readonly groupId: string;
@@ -65,34 +65,42 @@ export interface Consumer {
    * appear.
    */
   subscribe(topics: readonly string[] | TopicPredicate, listener: RebalanceListener, handover?: Handover): void;
-  /** Assigns partitions without a group. Reading starts at the position of `seek`, otherwise where `auto.offset.reset` says. */
+  /**
+   * Assigns partitions without a group. Reading starts at the position set by `seek`; without one, `auto.offset.reset` decides.
+   */
   assign(partitions: readonly TopicPartition[]): void;
   /**
-   * Returns at most `max.poll.records` records, in offset order per partition; waits up to `timeoutMs` for the first one. Rejects
-   * on errors that are not retriable (authorization, unsupported codec, group protocol). An unreachable broker is retried and
-   * logged once per outage.
+   * Returns at most `max.poll.records` records, in offset order per partition, and waits up to `timeoutMs` for the first one.
+   * Rejects on errors that are not retriable (authorization, unsupported codec, group protocol). While a broker is unreachable,
+   * `poll` retries, and the outage is logged once.
    */
   poll(timeoutMs: number): Promise<readonly ConsumedRecord[]>;
   /** Like `poll`, but returns undecoded blocks of at most `maxRecords` records in total. */
   pollBlocks(timeoutMs: number, maxRecords?: number): Promise<readonly RecordBlock[]>;
   assignment(): readonly TopicPartition[];
-  /** False during a rebalance; `assignment` is empty then. */
+  /** False during a rebalance. `assignment` returns an empty list then. */
   readonly isInGroup: boolean;
-  /** The offset of the next record that `poll` returns; `undefined` if the partition is not assigned or has no position yet. */
+  /**
+   * The offset of the next record that `poll` returns, or `undefined` if the partition is not assigned or has no position yet.
+   */
   position(partition: TopicPartition): number | undefined;
-  /** Whether `poll` is known to have further records to return. False while the partition is paused. */
+  /** True if `poll` is known to have further records to return. False while the partition is paused. */
   hasMore(partition: TopicPartition): boolean;
-  /** The lag of each assigned partition, from the high watermark that the broker reported last. */
+  /** The lag of each assigned partition behind the high watermark that the broker last reported. */
   lags(): readonly PartitionLag[];
   missingTopics(): readonly string[];
-  /** With a leader epoch, the position is validated against the log before anything is read. */
+  /** Sets the position. If it has a leader epoch, it is validated against the log before anything is read. */
   seek(position: PartitionPosition): void;
-  /** Adds the topic id and the leader epoch under which an assigned partition was read. */
+  /**
+   * Returns the position with the topic id and the leader epoch under which its partition was read. A position of a partition
+   * that is not assigned is returned unchanged.
+   */
   identified(position: PartitionPosition): PartitionPosition;
   /**
-   * Validates positions that were stored outside Kafka with topic id and leader epoch, and returns where to resume: at the
-   * position, at the beginning of a topic that was recreated, or after the last record that the log still has in common with what
-   * was read. Logs a warning for each position that changes. Rejects if a position is invalid and `auto.offset.reset` is `none`.
+   * Validates positions that were stored outside Kafka together with topic id and leader epoch, and returns where to resume.
+   * This is the stored position, unless the topic was recreated (its beginning) or the log was truncated (the offset from which
+   * it differs from the records that were read). Logs a warning for each position that changes. Rejects if a position is
+   * invalid and `auto.offset.reset` is `none`.
    */
   kept(positions: readonly PartitionPosition[], signal?: AbortSignal): Promise<readonly PartitionPosition[]>;
   pause(partitions: readonly TopicPartition[]): void;
@@ -106,16 +114,16 @@ export interface Consumer {
   /** Revokes the partitions, leaves the group and closes the connections within `timeoutMs`. */
   close(timeoutMs: number): Promise<void>;
   /**
-   * Like `close`, but without leaving the group, so that another consumer can resume the membership. Returns `undefined` if that is
-   * not possible and the group was left.
+   * Like `close`, but stays in the group, so that another consumer can resume the membership. If that is not possible, leaves
+   * the group and returns `undefined`.
    */
   handOver(timeoutMs: number): Promise<Handover | undefined>;
 }
 
-/** Records of one partition, in order, that could not be delivered. Other records of the same call may be stored. */
+/** Records of one partition, in order, that could not be delivered. Other records of the same call may have been stored. */
 export interface SendFailure {
   readonly records: readonly ProducedRecord[];
-  /** The packed records that contain these records. */
+  /** The packed records that contain `records`, as they were passed to the producer. */
   readonly packed?: PackedRecords | undefined;
   readonly error: Error;
 }
@@ -124,11 +132,14 @@ export interface Producer {
   connect(): Promise<void>;
   /** Resolves when the broker has acknowledged all records (`acks=all` unless the properties differ). */
   send(records: readonly ProducedRecord[]): Promise<void>;
-  /** Like `send`, but resolves with the failed records instead of rejecting. Packed records have no partition of their own. */
+  /** Like `send`, but resolves with the failed records instead of rejecting. The producer chooses the partitions of packed records. */
   trySend(records: readonly (ProducedRecord | PackedRecords)[]): Promise<readonly SendFailure[]>;
-  /** Why the record would not be sent, by its size; `undefined`: it would. */
+  /**
+   * Returns the error that `send` would reject the record with because of its size, or `undefined` if the size is within the
+   * limit.
+   */
   refusal(record: ProducedRecord): Error | undefined;
-  /** Waits up to `timeoutMs` for pending records; the remaining ones fail. */
+  /** Waits up to `timeoutMs` for pending records; those that are still pending then fail. */
   close(timeoutMs?: number): Promise<void>;
 }
 
@@ -138,8 +149,8 @@ export interface Producer {
  */
 export interface TransactionalProducer extends Producer {
   /**
-   * Must be called first. Resolves when open transactions of earlier producers with this `transactional.id` are aborted; these
-   * producers are fenced from then on.
+   * Must be called before any other method. Aborts open transactions of earlier producers with this `transactional.id`, fences
+   * those producers, and then resolves.
    */
   init(): Promise<void>;
   /** Starts a transaction; subsequent records belong to it. */
@@ -151,7 +162,7 @@ export interface TransactionalProducer extends Producer {
 
 export interface NewTopic {
   readonly name: string;
-  /** -1: the broker's default. */
+  /** -1 selects the broker's default. */
   readonly partitions: number;
   readonly replicationFactor: number;
   readonly settings: Readonly<Record<string, string>>;
@@ -160,10 +171,10 @@ export interface NewTopic {
 export interface Admin {
   clusterId(): Promise<string>;
   topics(): Promise<readonly string[]>;
-  /** Partition count per existing topic among `names`. */
+  /** Returns the partition count of each topic in `names` that exists. */
   describeTopics(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
   topicSettings(name: string): Promise<ReadonlyMap<string, string>>;
-  /** `false` when the topic existed already. */
+  /** Returns `false` if the topic already existed. */
   createTopic(topic: NewTopic): Promise<boolean>;
   deleteTopics(names: readonly string[]): Promise<void>;
   groupOffsets(groupId: string): Promise<readonly PartitionPosition[]>;
@@ -175,8 +186,8 @@ export interface Admin {
   deleteGroup(groupId: string): Promise<void>;
   endOffsets(topic: string): Promise<readonly PartitionPosition[]>;
   /**
-   * Per partition: the first offset, the log end offset, or the first offset at or after a time in milliseconds (the log end offset
-   * if there is none).
+   * Returns the first offset, the log end offset, or the first offset at or after a time in milliseconds since the epoch, for
+   * each partition. If no record is that recent, the log end offset is returned.
    */
   offsetsAt(topic: string, time: 'earliest' | 'latest' | number): Promise<readonly PartitionPosition[]>;
   /** Fences the producers that use these transactional ids and aborts their open transactions. */
@@ -190,12 +201,12 @@ export type AclOperation =
 export interface SurveyedCluster {
   readonly clusterId: string;
   readonly brokers: number;
-  /** The minimum Kafka release, such as `4.3`; `undefined` for brokers before 3.3, which do not report it. */
+  /** The minimum Kafka release of the brokers, such as `4.3`; `undefined` for brokers before 3.3, which do not report it. */
   readonly release: string | undefined;
 }
 
 export interface SurveyedTopic {
-  /** `denied`: this client is not authorized to see whether the topic exists. */
+  /** `denied` means that this client is not authorized to see whether the topic exists. */
   readonly state: 'exists' | 'missing' | 'denied';
   readonly partitions: number;
   readonly leaderless: number;
@@ -210,13 +221,13 @@ export interface Survey {
   cluster(): Promise<SurveyedCluster>;
   topics(names: readonly string[]): Promise<ReadonlyMap<string, SurveyedTopic>>;
   topicSettings(name: string): Promise<ReadonlyMap<string, string>>;
-  /** Bytes on disk, counting one replica per partition. Topics whose size no broker reports are absent. */
+  /** Returns bytes on disk by topic, counting one replica per partition. Topics whose size no broker reports are absent. */
   topicSizes(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** The error that creating the topic would fail with, or `undefined`. */
+  /** Resolves with the error that creating the topic would fail with, or `undefined`. */
   creationProblem(topic: NewTopic): Promise<Error | undefined>;
   mayJoin(groupId: string): Promise<boolean>;
   mayTransact(transactionalId: string): Promise<boolean>;
-  /** Lower bound in milliseconds of how far the controller's clock is ahead of the local one; `undefined` if unknown. */
+  /** Lower bound of the lead of the controller's clock over the local clock, in milliseconds; `undefined` if unknown. */
   clockLeadMs(): Promise<number | undefined>;
   close(): Promise<void>;
 }
@@ -228,10 +239,10 @@ export interface Survey {
 export interface CompactedTopic {
   /** Creates the topic if it is missing, fails if it is not compacted, and reads it to its end. */
   start(): Promise<void>;
-  /** Resolves when the broker has acknowledged the record. `onRecord` may be called later; see `readToEnd`. */
+  /** Resolves when the broker has acknowledged the record. `onRecord` may not have been called for it yet; see `readToEnd`. */
   send(key: string | Uint8Array, value: Uint8Array | null): Promise<void>;
   sendAll(records: readonly { key: string | Uint8Array; value: Uint8Array | null }[]): Promise<void>;
-  /** Resolves when `onRecord` was called for everything that was in the topic at the time of the call. */
+  /** Resolves when `onRecord` has been called for everything that was in the topic at the time of this call. */
   readToEnd(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -242,20 +253,20 @@ export interface CompactedTopicOptions {
   readonly property: string;
   /** Connect's name for the content: `connector configurations`, `source connector offsets`, … */
   readonly purpose: string;
-  /** For creation; -1: the broker's default. */
+  /** Used if the topic is created; -1 selects the broker's default. */
   readonly partitions: number;
   readonly replicationFactor: number;
-  /** For creation; `cleanup.policy` is always `compact`. */
+  /** Used if the topic is created. `cleanup.policy` is always `compact`. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Fails if an existing topic has several partitions, because the order between keys matters. */
+  /** If set, `start` fails if an existing topic has several partitions, because the order between keys matters. */
   readonly singlePartition?: boolean;
-  /** Called in offset order per partition. The callee may keep key and value. */
+  /** Called in offset order per partition. The callee may retain the key and the value. */
   onRecord(record: ConsumedRecord): void;
 }
 
 /**
- * Creates clients of one cluster. Each client has its own connections and must be closed. `properties` override those that the
- * factory was created with; invalid ones throw a ConfigError here.
+ * Creates clients of one cluster. Each client has its own connections and must be closed. `properties` override the properties
+ * that the factory was created with; invalid ones throw a ConfigError.
  */
 export interface KafkaClient {
   consumer(properties?: ClientProperties): Consumer;

@@ -14,7 +14,7 @@ export interface ConnectorLogLine {
   readonly text: string;
 }
 
-/** `isCut`: there were more lines than are kept. */
+/** `isCut`: some of the requested lines are no longer kept. */
 export interface ConnectorLogPart {
   readonly lines: readonly ConnectorLogLine[];
   readonly isCut: boolean;
@@ -23,7 +23,7 @@ export interface ConnectorLogPart {
 interface Tail {
   readonly lines: ConnectorLogLine[];
   chars: number;
-  /** The last line that is no longer kept. */
+  /** Number of the last line that was removed. */
   cutAt: number;
 }
 
@@ -31,11 +31,14 @@ const MAX_LINES = 500;
 const MAX_TEXT = 8192;
 /** Limit for all connectors together; a character has at most two bytes. */
 const MAX_CHARS = 4_000_000;
-/** Memory of a line in addition to its text. */
+/** Memory of a line in addition to its text, in characters. */
 const LINE_CHARS = 200;
 const PLACE = '"connector":"';
 
-/** The last lines of each connector. The connector that has been silent for longest is forgotten first. */
+/**
+ * Keeps the last lines of each connector. At the limit, the lines of the connector that has been silent for longest are
+ * removed first.
+ */
 export class ConnectorLog {
   readonly #tails = new Map<string, Tail>();
   readonly #maxLines: number;
@@ -48,7 +51,7 @@ export class ConnectorLog {
     this.#maxChars = maxChars;
   }
 
-  /** A line as the logger writes it: JSON. Lines of no connector cost a search for its name. */
+  /** Adds a line as the logger writes it: JSON. A line without a connector costs only a text search. */
   note(json: string): void {
     if (!json.includes(PLACE)) return;
     const fields = parsed(json);
@@ -70,7 +73,7 @@ export class ConnectorLog {
     }
   }
 
-  /** The lines after the line of this number, the oldest first. */
+  /** The lines with a higher number, the oldest first. */
   after(connector: string, number: number): ConnectorLogPart {
     const tail = this.#tails.get(connector);
     if (tail === undefined) return { lines: [], isCut: false };

@@ -8,7 +8,7 @@ const LONG_TURN_MS = 1000;
 const MINUTE_MS = 60_000;
 /** The last minute is kept in slots of this length. */
 const SLOT_MS = 5000;
-/** How many activities in progress a warning names. */
+/** Maximum number of activities in progress that a warning names. */
 const MAX_NAMED = 3;
 
 /** The clocks that the watch reads; tests replace them. */
@@ -32,9 +32,9 @@ interface Activity {
 }
 
 /**
- * Measures how long one turn of the event loop keeps everything else waiting, and knows what was entered in it: a timer that
- * is late by that much. Activities cost two readings of the clock each and no asynchronous hooks; they are for batches and
- * requests, not for records.
+ * Measures how long one turn of the event loop blocks everything else: a timer is late by that much. Knows which
+ * activities were entered during the turn. An activity costs two readings of the clock and no asynchronous hooks; it is
+ * a batch or a request, not a record.
  *
  * stopped --start--> watching (for one worker or several) --stop of the last--> stopped
  * @internal
@@ -52,21 +52,24 @@ export class EventLoopWatch {
   /** The activity that was entered last, unless it has ended. */
   #entered: Activity | undefined;
   #markedAt = 0;
-  /** The longest stretch since the last tick in which nothing was entered or left, and what was entered before it. */
+  /**
+   * The longest time since the last tick in which no activity was entered or left, and the activity that was entered
+   * before it.
+   */
   #stretchMs = 0;
   #stretchOf: Activity | undefined;
 
-  /** When each kind of warning was given last. */
+  /** When each warning was last logged, by the activities that it names. */
   readonly #warnedAt = new Map<string, number>();
 
   constructor(clock: ThreadClock = THREAD_CLOCK) {
     this.#clock = clock;
   }
 
-  /** Watches `thread` until the function given back is called; long turns are warnings of `logger`. */
+  /** Watches `thread` until the returned function is called. Long turns are logged as warnings of `logger`. */
   start(logger: Logger, thread = 'the main thread'): () => void {
     this.#thread = thread;
-    // Each start has its own stop, also where two have the same logger.
+    // A logger for each start, so that two starts with the same logger can be stopped separately.
     const own = logger.child({});
     this.#loggers.add(own);
     if (this.#timer === undefined) {
@@ -85,7 +88,7 @@ export class EventLoopWatch {
     };
   }
 
-  /** Does `work`, which is named so when the turn in which it was entered is long. For a batch or a request. */
+  /** Runs `work`, which is a batch or a request. If it was entered in a long turn, the warning contains `name`. */
   async during<T>(name: string, work: () => T | Promise<T>): Promise<T> {
     const activity: Activity = { name };
     this.#mark(activity);
@@ -191,13 +194,13 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(2)} s`;
 }
 
-/** The one of this thread. */
+/** The watch of this thread. */
 export const eventLoopWatch = new EventLoopWatch();
 
 /**
- * Runs `work` under a name, such as `POST /restapi/insert`: if it occupies the event loop for more than a second, the warning in
- * the log has this name. To be called once for each batch or request, not for each record.
- * @returns what `work` returns; errors are passed on
+ * Runs `work` under a name, such as `POST /restapi/insert`. If it blocks the event loop for more than a second, the
+ * warning in the log contains this name. Call it once for each batch or request, not for each record.
+ * @returns the result of `work`; errors are passed on
  */
 export function asActivity<T>(name: string, work: () => T | Promise<T>): Promise<T> {
   return eventLoopWatch.during(name, work);

@@ -37,7 +37,7 @@ export function sumCollections(all: readonly Collections[]): Collections {
 }
 
 function collectionOf(entry: PerformanceEntry): Collections {
-  // The type declarations of Node do not include it.
+  // Node's type declarations lack `detail`.
   const { duration, detail } = entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } };
   const kind = detail?.kind ?? -1;
   return { [KINDS[kind] ?? 'other']: { count: 1, seconds: duration / 1000 } };

@@ -39,9 +39,10 @@ export function parseLogLevel(text: string): LogLevel | undefined {
 }
 
 /**
- * Levels of named loggers while the worker runs (org.apache.kafka.connect.runtime.Loggers). Names are dotted; a level applies to all
- * loggers below it that have none of their own. The name of a logger is the field `logger` of a child; children without it belong to the
- * root. Children are held weakly, and collected ones are removed as new ones are created.
+ * Levels of named loggers, which can be changed while the worker runs (org.apache.kafka.connect.runtime.Loggers). Names
+ * are dotted. A level applies to the logger and to all loggers below it without a level of their own. The name of a
+ * logger is the field `logger` of a child; children without it belong to the root. References to children are weak, and
+ * those of collected children are removed when new children are created.
  */
 export class LogLevels {
   readonly #root: Logger;

@@ -1,6 +1,6 @@
 /** One value of a service of the worker, as `/metrics` shows it. */
 export interface ServiceFigure {
-  /** As Prometheus has names; of a counter it ends in `_total`. */
+  /** A Prometheus name; that of a counter ends in `_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -13,12 +13,15 @@ const MAX_SERIES = 2_000;
 const counts = new Map<string, ServiceFigure>();
 const gauges = new Set<() => readonly ServiceFigure[]>();
 
-/** Counts for this thread; the page of metrics shows the sum of all threads. The values of labels must be few. */
+/** Adds to a counter of this thread; the metrics page shows the sum of all threads. A label must have few values. */
 export function countService(figure: ServiceFigure): void {
   if (figure.value !== 0) add(counts, figure);
 }
 
-/** `read` gives values of now whenever they are asked for, until the function given back is called. */
+/**
+ * Registers gauges. `read` returns their current values whenever a metrics page is built, until the returned function
+ * is called.
+ */
 export function watchService(read: () => readonly ServiceFigure[]): () => void {
   gauges.add(read);
   return () => gauges.delete(read);
@@ -34,7 +37,7 @@ export function serviceGauges(): readonly ServiceFigure[] {
   return [...gauges].flatMap((read) => read());
 }
 
-/** The counts of several threads as those of one. */
+/** Sums up the counts of several threads. */
 export function sumServiceCounts(ofThreads: readonly (readonly ServiceFigure[])[]): readonly ServiceFigure[] {
   const sum = new Map<string, ServiceFigure>();
   for (const figure of ofThreads.flat()) add(sum, figure);

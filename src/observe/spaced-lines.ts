@@ -2,7 +2,10 @@ import type { Logger } from './logger.ts';
 
 const EVERY_MS = 30_000;
 
-/** Log lines about actions of others, which may recur often: each kind is logged once per interval, with the number of occurrences. */
+/**
+ * Limits log lines about events that others cause and that may recur often: each kind is logged once per interval, with
+ * the number of occurrences.
+ */
 export class SpacedLines {
   readonly #logger: Logger;
   readonly #now: () => number;
@@ -13,7 +16,10 @@ export class SpacedLines {
     this.#now = now;
   }
 
-  /** `fields` and `message` are those of the newest occurrence. `kind` is a constant text; absent: the message is constant. */
+  /**
+   * `fields` and `message` are those of the newest occurrence. `kind`: a constant text; by default the message, which
+   * must then be constant.
+   */
   log(level: 'warn' | 'error', fields: Readonly<Record<string, unknown>>, message: string, kind = message): void {
     const now = this.#now();
     const known = this.#kinds.get(kind);

@@ -6,8 +6,8 @@ interface Operation {
 }
 
 /**
- * The current or last activity of a part of the worker, for the messages of timeouts and `/health`. Of several operations the oldest is
- * named, because the others wait for it.
+ * The current or last activity of a part of the worker, for the messages of timeouts and for `/health`. If several
+ * operations are in progress, the oldest is named, because the others wait for it.
  */
 export class StageTracker {
   readonly #running = new Set<Operation>();

@@ -30,7 +30,7 @@ class ThreadCpu {
       return (user + system) / 1000;
     }
     const text = this.#bytes.toString('latin1', 0, readSync(this.#file, this.#bytes, 0, MAX_BYTES, 0));
-    // The name in parentheses may contain any character; the fields after it start with the third.
+    // The name in parentheses may contain any character. The text after it starts with the third field.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
   }

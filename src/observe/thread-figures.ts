@@ -54,7 +54,7 @@ export function ownFigures(): ThreadFigures {
   };
 }
 
-/** `number`: from 1. */
+/** `main`, or the number of another thread, counted from 1. */
 export type ThreadName = number | 'main';
 
 /** A thread of the worker, as operators see it. */
@@ -76,7 +76,7 @@ export interface ThreadMeasurement {
   readonly threads: readonly MeasuredThread[];
   /** The sums of all threads, including ended ones. */
   readonly counts: ThreadCounts;
-  /** How many threads have ended, by reason. */
+  /** Number of threads that have ended, by reason. */
   readonly ends: Readonly<Record<string, number>>;
 }
 
@@ -84,7 +84,7 @@ export interface ThreadMeasurement {
 export interface WorkerThreads {
   /** The main thread is the first. */
   views(): readonly ThreadView[];
-  /** Asks all threads, and does not wait long for those that do not answer. */
+  /** Requests the figures of all threads. Waits only briefly for threads that do not answer. */
   measure(): Promise<ThreadMeasurement>;
 }
 

@@ -30,15 +30,15 @@ export function currentOwner(): string | undefined {
   return owners.getStore()?.name;
 }
 
-/** Log lines per minute about errors of unknown origin; all errors are counted. */
+/** Maximum number of log lines per minute about errors of unknown origin. All errors are counted. */
 const MAX_LOGGED_A_MINUTE = 20;
 const MINUTE_MS = 60_000;
 
 /**
- * The last guard of the process: an unhandled rejection, an exception in a timer or an emitter, or a call of
- * `process.exit` makes the task or connector whose code it was FAILED. An error of unknown origin is logged and counted
- * (`sluice_unhandled_errors_total`). The worker continues, because an error of a plugin may lose its owner (queueMicrotask), and no
- * plugin may end the work of all others. Installed once per process.
+ * Installs the last guard of the process. After an unhandled rejection, an exception in a timer or an event emitter, or
+ * a call of `process.exit`, the task or connector whose code caused it becomes FAILED. An error of unknown origin is
+ * logged and counted (`sluice_unhandled_errors_total`). The worker continues, because an error of a plugin may lose its
+ * owner (queueMicrotask), and no plugin may end the work of all others. Called once per process.
  */
 export function guardProcess(logger: Logger): void {
   const log = new UnknownErrors(logger);

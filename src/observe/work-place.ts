@@ -1,11 +1,14 @@
-/** Number of tasks of one thread with their own place; further tasks share the last one. */
+/** Number of tasks of one thread with a slot of their own; further tasks share the last slot. */
 const SLOTS = 64;
 const SLOT_BYTES = 4096;
 const CELLS = { sinceMs: 0, partition: 1, offset: 2 } as const;
 const CELL_BYTES = 24;
 const LENGTH_BYTES = 8;
 const TEXT_BYTES = SLOT_BYTES - CELL_BYTES - LENGTH_BYTES;
-/** Length of a topic name in a slot, which is enough for Kafka's names. */
+/**
+ * Maximum length of the ranges in a slot, as JSON. The rest of the slot is enough for the other texts, such as a topic
+ * name.
+ */
 const RANGES_LENGTH = 2400;
 const LAST_BYTES = 8;
 /** Size of the shared memory of one thread. */

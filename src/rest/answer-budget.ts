@@ -18,13 +18,13 @@ interface Held {
 }
 
 /**
- * Limits the bytes of answers that a worker holds for clients that do not read them, and how long it holds them. If
- * there is no room, the slowest client is cut if it is slow; otherwise the request is refused with 503. A single answer
- * always fits.
+ * Limits the memory for answers that clients have not read yet, and the time that a client may take to read one. If a
+ * new answer does not fit, the client with the oldest answer is disconnected if it is slow; otherwise the request is
+ * refused with status 503. A single answer always fits.
  */
 export class AnswerBudget {
   readonly #limits: AnswerLimits;
-  /** The oldest first. */
+  /** Answers that clients have not read yet, the oldest first. */
   readonly #held = new Map<ServerResponse, Held>();
   #bytes = 0;
 
@@ -36,7 +36,10 @@ export class AnswerBudget {
     return this.#bytes;
   }
 
-  /** Called before an answer is sent. Throws a RequestError with 503 when there is no room for it. */
+  /**
+   * Called before an answer is sent.
+   * @throws RequestError 503: the answer does not fit
+   */
   hold(response: ServerResponse, body: unknown): void {
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : Buffer.isBuffer(body) ? body.length : 0;
     if (bytes === 0 || response.closed || response.destroyed) return;
@@ -56,7 +59,7 @@ export class AnswerBudget {
     return this.#held.size > 0 && this.#bytes + bytes > this.#limits.totalBytes;
   }
 
-  /** `false` when no client is slow. */
+  /** Disconnects the client with the oldest answer; returns `false` if it is not slow. */
   #cutSlowest(): boolean {
     const [oldest] = this.#held;
     if (oldest === undefined || oldest[1].sinceMs > performance.now() - SLOW_MS) return false;

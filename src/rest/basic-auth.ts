@@ -25,14 +25,14 @@ export function basicAuth(known: Credentials): Koa.Middleware {
     }
     context.status = 401;
     context.set('Content-Type', 'text/plain');
-    // A browser only asks its user if there is this header. Afterwards it sends the credentials to all paths of the
-    // API.
+    // A browser asks its user for credentials only if this header is present. Afterwards it sends them to all paths of
+    // the API.
     if (CONSOLE.test(context.path)) context.set('WWW-Authenticate', 'Basic realm="Sluice", charset="UTF-8"');
     context.body = 'User cannot access the resource.';
   };
 }
 
-/** `undefined`: the password is not that of the user. */
+/** The user that the header authenticates; `undefined`: the header is missing, or user and password do not match. */
 function knownUser(known: Credentials, header: string): string | undefined {
   const [, encoded] = /^Basic +(\S+)$/i.exec(header) ?? [];
   if (encoded === undefined) return undefined;

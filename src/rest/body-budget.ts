@@ -4,7 +4,10 @@ import { RequestError } from '../errors.ts';
 export interface BodyLimits {
   /** Limit in bytes of all bodies together. */
   readonly totalBytes: number;
-  /** The part of it for requests between workers, whose signature can only be checked when the body is complete. */
+  /**
+   * The part of `totalBytes` for requests between workers, whose signature can only be checked when the body is
+   * complete.
+   */
   readonly internalBytes: number;
 }
 
@@ -23,13 +26,13 @@ interface Body {
 const budgets = new WeakMap<IncomingMessage, BodyBudget>();
 
 /**
- * Limits the bytes of request bodies that a worker holds. A body counts from its first byte until its request is
- * answered. If there is no room, the slowest body is cut if it is slow, so that clients that stall cannot keep others
- * out; otherwise the request is refused with 503.
+ * Limits the memory for request bodies. A body counts from its first byte until its request is answered. If a body does
+ * not fit, the slowest other body is cut if it is slow, so that clients that stall cannot keep others out; otherwise
+ * the request is refused with status 503.
  */
 export class BodyBudget {
   readonly #limits: BodyLimits;
-  /** In the order in which they began. */
+  /** The bodies in the order in which they began. */
   readonly #bodies = new Map<IncomingMessage, Body>();
   #bytes = 0;
   #internalBytes = 0;
@@ -38,7 +41,10 @@ export class BodyBudget {
     this.#limits = limits;
   }
 
-  /** The budget of a request. A request that came through no listener has only the limit of its own body. */
+  /**
+   * The budget of a request. `undefined`: the request did not come through a listener, so only the size of its own body
+   * is limited.
+   */
   static of(request: IncomingMessage): BodyBudget | undefined {
     return budgets.get(request);
   }
@@ -56,7 +62,10 @@ export class BodyBudget {
     });
   }
 
-  /** Throws a RequestError 503 if there is no room for these bytes. */
+  /**
+   * Counts further bytes of a body.
+   * @throws RequestError 503: they do not fit
+   */
   add(request: IncomingMessage, bytes: number): void {
     const body = this.#bodies.get(request);
     if (body === undefined) return;
@@ -74,7 +83,7 @@ export class BodyBudget {
     if (body !== undefined) body.isComplete = true;
   }
 
-  /** The signature of the request is valid, so its body counts like those of users. */
+  /** Called when the signature of a request is valid: its body counts like those of users from then on. */
   trust(request: IncomingMessage): void {
     const body = this.#bodies.get(request);
     if (body?.isInternal !== true) return;
@@ -89,7 +98,7 @@ export class BodyBudget {
     this.#bodies.delete(request);
   }
 
-  /** `false` when no other body is slow. */
+  /** Cuts the slowest body except `newest`; returns `false` if no such body is slow. */
   #cutSlowest(newest: Body, internalOnly: boolean): boolean {
     const latest = performance.now() - SLOW_MS;
     for (const body of this.#bodies.values()) {

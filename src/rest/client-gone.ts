@@ -1,6 +1,6 @@
 import type { Context } from './resource.ts';
 
-/** Aborts when the client has disconnected, or has its answer. */
+/** Returns a signal that aborts when the client has disconnected, or has received its answer. */
 export function goneSignal({ res, req }: Pick<Context, 'res' | 'req'>): AbortSignal {
   const gone = new AbortController();
   res.once('close', () => {

@@ -24,7 +24,7 @@ export function connectorPluginsResource(validation: ConnectorValidation): reado
       path: '/connector-plugins',
       summary: 'The plugins of this worker',
       tag: 'plugins',
-      query: { connectorsOnly: { description: 'connectors alone (the default), or all plugins', schema: BOOLEAN } },
+      query: { connectorsOnly: { description: 'only connectors (the default), or all plugins', schema: BOOLEAN } },
       answers: { 200: arrayOf(PLUGIN_INFO) },
       handle: (context) => {
         const connectorsOnly = flag(context, 'connectorsOnly', true);
@@ -42,7 +42,7 @@ export function connectorPluginsResource(validation: ConnectorValidation): reado
       path: '/connector-plugins/:plugin/config',
       summary: 'The options of a plugin',
       tag: 'plugins',
-      query: { version: { description: 'a version, or a range of Maven', schema: { type: 'string' } } },
+      query: { version: { description: 'a version, or a version range as in Maven', schema: { type: 'string' } } },
       answers: { 200: arrayOf(CONFIG_KEY_INFO) },
       handle: async (context) => {
         const plugin = findPlugin(validation.plugins, pathName(context, 'plugin'), queryText(context, 'version'));
@@ -79,7 +79,10 @@ function findPlugin(plugins: PluginRegistry, name: string, version: string | und
 
 const VERSION_OPTION = 'connector.plugin.version';
 
-/** The options of the connector, then those of all connectors that it does not declare itself. */
+/**
+ * The options of the connector, then Connect's own options for all connectors, except for those that the connector
+ * declares itself.
+ */
 function optionsOf({ type, options, version }: Plugin): OptionDeclarations {
   if (type !== 'sink' && type !== 'source') return options;
   const base = type === 'sink' ? sinkConnectorOptions : sourceConnectorOptions;

@@ -153,7 +153,7 @@ export function connectorsResource(
     {
       method: 'PUT',
       path: '/connectors/:connector/pause',
-      summary: 'Pause a connector; its tasks keep what they hold',
+      summary: 'Pause a connector; its tasks keep their resources',
       tag: 'connectors',
       answers: { 202: null },
       handle: async (context) => {
@@ -231,7 +231,7 @@ export function connectorsResource(
         answer(context, 200, taskStatusView(id.task, herder.directory.taskStatus(id)));
       },
     },
-    // Not in Connect: tables that a task cannot read do not end it, and are shown here.
+    // Not in Connect. A table that a task cannot read does not fail the task; its state is shown here.
     {
       method: 'GET',
       path: '/connectors/:connector/tasks/:task/parts',
@@ -272,7 +272,10 @@ export async function requireValid(validation: ConnectorValidation, config: Conf
   return withinTimeLimit(stage, validation.requireValid(config, stage));
 }
 
-/** `null` removes a key. If the configuration changes meanwhile, the patch is applied to the new one. */
+/**
+ * Applies a patch to a configuration; `null` removes a key. If the configuration changes in the meantime, the patch is
+ * applied to the new one.
+ */
 async function patchConfig(
   herder: Herder,
   validation: ConnectorValidation,
@@ -298,12 +301,15 @@ export function answerPut(
   answer(context, created ? 201 : 200, connectorInfoView(info));
 }
 
-/** An absolute address, as in Connect; with the advertised name, because the client chooses `Host`. */
+/**
+ * An absolute URL, as in Connect. It has the advertised address of this worker, because the client controls the header
+ * `Host`.
+ */
 function locationOf(context: Context, name: string): string {
   return `${String(context.state['ownUrl'])}/connectors/${encodeURIComponent(name)}`;
 }
 
-/** The name in the configuration must be that of the connector if both are given. */
+/** Adds the name of the connector to a configuration. A name in the configuration must be the same. */
 export function withName(config: ConfigBody, name: string): ConfigBody {
   const given = config['name'];
   if (/\p{Surrogate}/u.test(name)) {

@@ -11,7 +11,7 @@ export interface CrossOrigin {
 
 const DEFAULT_METHODS = 'GET,POST,HEAD';
 const PREFLIGHT_MAX_AGE_S = 60;
-/** Beyond Jetty's `Content-Type`, the header that a browser needs to log in. */
+/** `Content-Type`, as in Jetty, and the header that a browser needs to log in. */
 const ALLOWED_HEADERS = 'Content-Type,Authorization';
 
 /** Properties of a request that middleware passes to later middleware. */
@@ -41,9 +41,9 @@ export function crossOrigin({ origins, methods }: CrossOrigin): Koa.Middleware {
 }
 
 /**
- * An entry is an origin, one with `*` for any part of it (`https://*.example.org`), or a regular expression. Plain
- * origins are compared literally: as a regular expression, which Jetty makes of them, `a.example` would match
- * `a-example`.
+ * Returns a test for origins. An entry is an origin, an origin with `*` for any part of it (`https://*.example.org`),
+ * or a regular expression. Plain origins are compared literally. Jetty treats them as regular expressions too, so that
+ * `a.example` would match `a-example`.
  */
 export function originTest(origins: string): (origin: string) => boolean {
   const tests = entries(origins).map((entry) => {
@@ -62,7 +62,7 @@ export function isOfConsole(path: string): boolean {
 }
 
 /**
- * For `/ui`, which only its own page calls: an entry only counts if it names an origin, not if it allows every origin.
+ * Like `originTest`, for `/ui`, which only the console's own page calls: an entry that allows every origin is ignored.
  */
 export function consoleOriginTest(origins: string): (origin: string) => boolean {
   const named = entries(origins).filter((entry) => !ANY_ORIGIN.some(originTest(entry)));

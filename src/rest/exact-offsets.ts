@@ -8,7 +8,7 @@ export const OFFSET_LIST = nullable(
   arrayOf(objectOf({ 'partition?': nullable(ANY_OBJECT), 'offset?': nullable(ANY_OBJECT) })),
 );
 
-/** The list under this key of a valid body, with every digit of its numbers. */
+/** Parses the list under this key of a valid body. Numbers keep every digit. */
 export function exactOffsets(text: string, key: string): OffsetChange[] {
   const body = new JsonScanner<bigint | number>(text.replace(/^\ufeff/, ''), readNumber).readValue() as Body;
   return (body.get(key) ?? []).map((entry) => ({
@@ -17,7 +17,7 @@ export function exactOffsets(text: string, key: string): OffsetChange[] {
   }));
 }
 
-/** The initial offsets of a new connector; `given` is the list as it was parsed, which matches its schema. */
+/** The initial offsets of a new connector. `given`: the parsed list, which matches its schema. */
 export function initialOffsets(text: string, given: readonly unknown[] | null | undefined): OffsetChange[] | undefined {
   if (given?.length === 0) {
     throw new RequestError(400, 'Partitions / offsets need to be provided in initial_offsets');

@@ -10,7 +10,7 @@ import type { RequestSenders, SentRequest } from './request-sender.ts';
 import { readBytes } from './request-body.ts';
 import { queryText, REQUEST_TIMEOUT_MS, type Context } from './resource.ts';
 
-/** How a request reaches the worker that can answer it. */
+/** The parts that forwarding uses. */
 export interface Forwarding {
   /** Catches up with what other workers have stored. */
   readonly herder: Pick<Herder, 'catchUp'>;
@@ -34,22 +34,24 @@ const RETRY_MS = 250;
 /** Limit of another worker's answer; no useful answer of this API is larger. */
 const MAX_ANSWER_BYTES = 134_217_728;
 
-/** A request that is forwarded in another form than it arrived, and the conversion of its answer. */
+/**
+ * A form of a request that is forwarded in place of the original. `answered` receives the answer of the other worker.
+ */
 export interface OtherForm extends SentRequest {
   readonly answered: (answer: HttpAnswer) => void;
 }
 
 const otherForms = new WeakMap<Context, OtherForm>();
 
-/** Sets the form in which the request is forwarded. The answer of the other worker is not passed on as it is. */
+/** Sets the form in which the request is forwarded. */
 export function forwardAs(context: Context, form: OtherForm): void {
   otherForms.set(context, form);
 }
 
 /**
- * Answers what this worker can answer, and forwards what the leader or the owner of a connector must do
- * (org.apache.kafka.connect.runtime.rest.HerderRequestHandler#completeOrForwardRequest): at most twice, because the
- * second worker sends `forward=false` to the third. `handle` may be called again.
+ * Answers the requests that this worker can answer, and forwards those that the leader or the owner of a connector must
+ * answer (org.apache.kafka.connect.runtime.rest.HerderRequestHandler#completeOrForwardRequest). A request is forwarded
+ * at most twice, because the second worker sends `forward=false` to the third. `handle` may be called several times.
  */
 export function forwarding(
   to: Forwarding,
@@ -79,7 +81,7 @@ function isMissing(context: Context, error: unknown): boolean {
   return error instanceof RequestError && error.status === 404 && context.path.startsWith('/connectors/');
 }
 
-/** `false`: the other worker is gone, and the group must be asked again for the owner. */
+/** Forwards a request. `false`: the other worker is unreachable, and the owner must be determined again. */
 async function forwarded(context: Context, to: Forwarding, { url }: NotOwnerError, deadline: number): Promise<boolean> {
   const forward = queryText(context, 'forward');
   if (forward !== undefined && forward.toLowerCase() !== 'true') throw new RequestError(409, TWO_HOPS);
@@ -114,7 +116,10 @@ async function forwarded(context: Context, to: Forwarding, { url }: NotOwnerErro
   return true;
 }
 
-/** The original path, so that names stay encoded, and all parameters but our own. */
+/**
+ * The URL at the other worker. It has the original path, so that names stay encoded, and all parameters except
+ * `forward`, which is replaced.
+ */
 function targetOf(asked: string, url: string, mayForwardAgain: boolean): string {
   const [path = '', query = ''] = asked.split('?', 2);
   const parameters = query.split('&').filter((part) => part !== '' && !/^forward(=|$)/.test(part));
@@ -137,7 +142,7 @@ function relay(context: Context, { status, headers, body }: HttpAnswer): void {
   context.status = status;
   context.body = body.length === 0 ? (status === 204 ? null : '') : body;
   if (contentType === undefined || body.length === 0) context.remove('Content-Type');
-  // No browser may take the answer for a page.
+  // A browser must not show the answer as a page.
   else
     context.set('Content-Type', /^(?:application\/json|text\/plain)\b/i.test(contentType) ? contentType : 'text/plain');
   if (location !== undefined && URL.canParse(location)) {

@@ -1,8 +1,6 @@
 import type { Context } from './resource.ts';
 
-/**
- * Requests between workers. They are signed with the session key of the cluster, and carry no credentials of a user.
- */
+/** Requests between workers. They are signed with the session key of the cluster, and have no user credentials. */
 const INTERNAL = [
   { method: 'POST', path: /^\/?connectors\/[^/]+\/tasks\/?$/ },
   { method: 'PUT', path: /^\/?connectors\/[^/]+\/fence\/?$/ },

@@ -21,7 +21,10 @@ export class SignedBodies {
     this.#algorithms = algorithms;
   }
 
-  /** @throws RequestError 400, 403 without a valid signature, 500 on a standalone worker, which does not support `what` */
+  /**
+   * @throws RequestError 400 or 403: the signature is missing or invalid; 500: a standalone worker does not support
+   * `what`
+   */
   async read(context: Context, what: string, maxBytes = MAX_BODY_BYTES): Promise<string> {
     if (this.#algorithms === undefined) throw new RequestError(500, `${STANDALONE} ${what}.`);
     const headers = {

@@ -7,7 +7,7 @@ import { parseLogLevel, type LoggerLevel, type LogLevels } from '../observe/log-
 import { readConfig } from './request-body.ts';
 import { answer, answerEmpty, pathName, queryText, withinTimeLimit, type Route } from './resource.ts';
 
-/** A worker has a few hundred. */
+/** Maximum number of loggers. A worker has a few hundred. */
 const MAX_LOGGERS = 5000;
 const MAX_NAME = 500;
 
@@ -70,7 +70,10 @@ export function loggersResource(herder: Herder, logLevels: LogLevels, logger: Lo
   ];
 }
 
-/** @throws RequestError 400: names that nothing logs under would be kept until the worker ends */
+/**
+ * Limits the names that nothing is logged under, because they are kept until the worker ends.
+ * @throws RequestError 400
+ */
 function requireRoom(name: string, count: number): void {
   if (name.length > MAX_NAME) {
     throw new RequestError(400, `The name of a logger has at most ${String(MAX_NAME)} characters`);

@@ -28,10 +28,10 @@ export function initialOffsetsOfFile(text: string): OffsetChange[] | undefined {
   return initialOffsets(text, checkBody(hasInitialOffsets, JSON.parse(text)).initial_offsets);
 }
 
-/** Milliseconds since 1970, or a text of ISO 8601. */
+/** Milliseconds since 1970, or an ISO 8601 text. */
 const TIME: Typed<number | string> = { type: ['integer', 'string'] };
 
-/** The body of `POST …/offsets/preview`: one of these. */
+/** The body of `POST …/offsets/preview`: exactly one of these members. */
 export const TARGET_BODY = withKeywords(
   objectOf({ 'to?': enumOf(['earliest', 'latest']), 'time?': TIME, 'offsets?': OFFSET_LIST }),
   { minProperties: 1, maxProperties: 1 },
@@ -39,7 +39,7 @@ export const TARGET_BODY = withKeywords(
 
 const isTarget = validatorOf(TARGET_BODY);
 
-/** Throws a RequestError 400 for another body. */
+/** @throws RequestError 400: the body is invalid */
 export async function readTarget(request: IncomingMessage): Promise<OffsetTarget> {
   const { text, parsed } = await readJsonText(request);
   const { to, time, offsets } = checkBody(isTarget, parsed);
@@ -49,9 +49,9 @@ export async function readTarget(request: IncomingMessage): Promise<OffsetTarget
   return { offsets: exactOffsets(text, 'offsets') };
 }
 
-/** Numbers arrive as text. */
+/** Parses a time. Numbers in bodies arrive as text. */
 function milliseconds(text: string): number {
   const time = /^-?\d+$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isSafeInteger(time)) return time;
-  throw new RequestError(400, `The time ${text.slice(0, 100)} is neither milliseconds since 1970 nor of ISO 8601`);
+  throw new RequestError(400, `The time ${text.slice(0, 100)} is neither milliseconds since 1970 nor an ISO 8601 text`);
 }

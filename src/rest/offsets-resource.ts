@@ -92,7 +92,10 @@ export function offsetsResource(
   ];
 }
 
-/** Our own writer keeps offsets that exceed the range of numbers. */
+/**
+ * The JSON text of offsets. Sluice's own writer is used, because it keeps offsets beyond the range of JavaScript's
+ * numbers.
+ */
 function offsetsText(list: readonly StoredOffset[]): string {
   const entries = list.map(({ partition, offset }) => new Map(entryOf({ partition, offset })));
   return Buffer.from(plainJson(null, new Map([['offsets', entries]])) ?? []).toString();

@@ -11,15 +11,15 @@ import { hostPort, RestServer, type Role, type Served, type StartingWorker } fro
 
 /** The management API. It listens before the worker is built, so that operators see the progress of the start. */
 export interface RestListeners {
-  /** `host:port` at which others reach this worker; its worker id in statuses. */
+  /** `host:port` at which other workers reach this worker. It is the worker id in statuses. */
   readonly advertised: string;
-  /** The same with the protocol. */
+  /** `advertised` with the protocol. */
   readonly url: string;
   /** The addresses of `metrics.listeners`. */
   readonly metricsUrls: readonly string[];
-  /** Called when the worker is built: its resources answer new and waiting requests. */
+  /** Called when the worker is built. From then on, its resources answer new and waiting requests. */
   serve(served: Served): void;
-  /** Lets running requests end for a second, then cuts them. */
+  /** Closes the listeners. Running requests may end within a second; after that, their connections are closed. */
   close(): Promise<void>;
 }
 
@@ -93,8 +93,9 @@ function withTls(config: WorkerConfig, url: string, prefix: string) {
 }
 
 /**
- * `rest.advertised.*`, otherwise the first listener (of `rest.advertised.listener` if given). A listener on all
- * addresses is advertised with the name of this host.
+ * The advertised address: `rest.advertised.*`, otherwise that of the first listener (with the protocol
+ * `rest.advertised.listener` if it is set). A listener on all addresses is advertised with the first external IPv4
+ * address of this machine.
  */
 function advertised(
   { rest }: WorkerConfig,

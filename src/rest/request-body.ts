@@ -45,7 +45,10 @@ export const CREATE_CONNECTOR_BODY = objectOf({ name: TEXT, config: CONFIG_BODY,
 
 const NAME: Typed<string | boolean | null> = { type: ['string', 'boolean', 'null'] };
 
-/** The form that Kafka Connect accepts beyond the documented one; it has its own errors for everything else. */
+/**
+ * The form of the bodies that Kafka Connect parses. It is wider than the documented one, because Connect reports other
+ * errors later, with its own messages.
+ */
 const ACCEPTED_CREATE_BODY = objectOf({
   'name?': NAME,
   'config?': nullable(CONFIG_BODY),
@@ -57,7 +60,7 @@ const isConfig = validatorOf(CONFIG_BODY);
 const isTaskConfigs = validatorOf(TASK_CONFIGS_BODY);
 const isCreateConnector = validatorOf(ACCEPTED_CREATE_BODY);
 
-/** A Java class that a body is parsed into, and its fields; for the message about an unknown field. */
+/** The Java class into which Connect parses a body, and its fields, for the message about an unknown field. */
 export interface BodyFields {
   readonly className: string;
   readonly known: readonly string[];
@@ -80,7 +83,7 @@ export async function readCreateConnector(request: IncomingMessage): Promise<Cre
   };
 }
 
-/** A flat map: scalars become text, as Connect does. */
+/** Reads a flat configuration. Scalars become text, as in Connect. */
 export async function readConfig(request: IncomingMessage): Promise<ConfigBody> {
   return asConfig(checkBody(isConfig, (await readJsonText(request)).parsed));
 }
@@ -93,7 +96,10 @@ export function parseTaskConfigs(text: string): Record<string, string>[] {
   });
 }
 
-/** @throws RequestError 400: the configuration is too large; each key, transform and predicate costs the worker time */
+/**
+ * Converts scalars to text.
+ * @throws RequestError 400: there are too many keys, transforms or predicates, each of which costs the worker time
+ */
 export function asConfig(map: Scalars): ConfigBody {
   const keys = Object.keys(map).length;
   if (keys > MAX_KEYS)
@@ -105,7 +111,10 @@ export function asConfig(map: Scalars): ConfigBody {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value === null ? null : String(value)]));
 }
 
-/** Answers 415 unless the content type is JSON (curl's `-d` alone declares a form). */
+/**
+ * Reads a JSON body. Numbers are parsed as text.
+ * @throws HttpError 415: the content type is not JSON (curl's `-d` alone declares a form)
+ */
 export async function readJsonText(request: IncomingMessage): Promise<{ text: string; parsed: unknown }> {
   const contentType = request.headers['content-type'] ?? '';
   if (!/^application\/json\s*(?:;|$)/i.test(contentType)) throw new HttpError(415);
@@ -113,25 +122,25 @@ export async function readJsonText(request: IncomingMessage): Promise<{ text: st
   return { text, parsed: parseJson(text) };
 }
 
-/** Like `readJsonText`, for bodies whose numbers need no more digits than a number has. */
+/** Like `readJsonText`, but numbers become JavaScript numbers. */
 export async function readPlainJson(request: IncomingMessage): Promise<unknown> {
   return plainNumbers((await readJsonText(request)).text);
 }
 
-/** @throws RequestError 400 without any of the text, which may be a login */
+/** @throws RequestError 400: the message does not quote the text, which may contain a password */
 function plainNumbers(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
   } catch {
-    // The scanner accepts more than JSON, such as numbers with leading zeros.
+    // `readJsonText` has accepted the text, but it accepts more than JSON, such as numbers with leading zeros.
     throw new RequestError(400, 'The request body is not JSON');
   }
 }
 
-/** Bodies that were read, because a body is read again when it is forwarded. */
+/** Bodies that were read. They are kept, because forwarding a request needs its body again. */
 const known = new WeakMap<IncomingMessage, Promise<Buffer>>();
 
-/** Answers 413 if the body exceeds `maxBytes`. */
+/** @throws HttpError 413: the body exceeds `maxBytes` */
 export async function readBytes(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const bytes = known.get(request) ?? readAll(request, maxBytes);
   known.set(request, bytes);
@@ -140,7 +149,8 @@ export async function readBytes(request: IncomingMessage, maxBytes = MAX_BODY_BY
 
 async function readAll(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const budget = BodyBudget.of(request);
-  // One buffer, because a Buffer for every chunk of a byte would take a hundred times the memory of the body.
+  // All chunks are copied into one buffer. If each chunk has a single byte, a Buffer for each would take a hundred
+  // times the memory of the body.
   let held = Buffer.alloc(0);
   let size = 0;
   try {
@@ -176,14 +186,17 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Objects and arrays; numbers stay text, with every digit. */
+/** Converts maps to objects. Numbers stay text, with every digit. */
 function plain(tree: JsonTree<string>): unknown {
   if (Array.isArray(tree)) return tree.map(plain);
   if (tree instanceof Map) return Object.fromEntries([...tree].map(([key, value]) => [key, plain(value)]));
   return tree;
 }
 
-/** Answers 400 with the error if a body does not match the schema. */
+/**
+ * Returns the body if it matches the schema.
+ * @throws RequestError 400 with the first error
+ */
 export function checkBody<T>(validate: ValidateFunction<T>, body: unknown, fields?: BodyFields): T {
   if (validate(body)) return body;
   const [first] = validate.errors ?? [];

@@ -15,8 +15,8 @@ export interface OwnAddress {
 
 export interface RequestOriginRules {
   /**
-   * `allowed.hosts`: names beside those that are always allowed, `*.example.org` for all names below one, `*` for every
-   * name.
+   * `allowed.hosts`: names in addition to those that are always allowed. `*.example.org` allows all names under a
+   * domain, `*` every name.
    */
   readonly allowedHosts: readonly string[];
   /** `access.control.allow.origin`. */
@@ -31,22 +31,22 @@ const PAGE = /^\/ui(?:\/assets\/[^/]+)?\/?$/;
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
- * Keeps web sites from using the browsers of people who can reach the worker.
+ * Prevents web sites from sending requests to the worker through the browsers of users who can reach it.
  *
  * A site whose name resolves to the worker's address (DNS rebinding) is detected by the name in `Host`. Allowed are IP
  * addresses, names without a dot (`connect`, as in containers), names under `localhost`, `local`, `internal` and `svc`
- * (as in Kubernetes), the names of this machine, of the listeners and the advertised one, and `allowed.hosts`. Another
- * name is answered 403.
+ * (as in Kubernetes), the names of this machine and of the listeners, the advertised name, and `allowed.hosts`. A
+ * request for any other name is answered with status 403.
  *
- * A browser names the site of a writing request in `Origin`. A request from another site, or from the same host by
- * another scheme, is answered 403, whether or not it has a body, unless `access.control.allow.origin` allows it.
+ * A browser names the site of a writing request in `Origin`. A request from another site, or from the same host with
+ * another scheme, is answered with status 403, with or without a body, unless `access.control.allow.origin` allows it.
  * Programs send no `Origin`.
  *
- * Paths below `/ui` are for the console's own page. There, requests that read are refused in the same way, because they
- * may hold a stream open, and an origin is only allowed if it is named, not by a pattern that matches every origin.
+ * Paths under `/ui` are for the console's own page. There, reading requests are refused in the same way, because they
+ * may keep a stream open. An origin is allowed only if it is named, not by a pattern that matches every origin.
  *
- * A body with a content type other than JSON is answered 415, as in Java. Some clients declare a request without
- * content as a form, which is allowed unless a browser sends it.
+ * A body with a content type other than JSON is answered with status 415, as in Java. Some clients declare a request
+ * without content as a form. This is allowed unless a browser sends it.
  */
 export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOriginRules): Koa.Middleware {
   const isAllowedOrigin = originTest(allowedOrigins);
@@ -73,7 +73,7 @@ export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOrig
       }
     }
     if (isWrite) {
-      // Requests between workers are signed, by a header that no page can send.
+      // Requests between workers are signed, with a header that no page can send.
       const isSigned = context.get('X-Connect-Authorization') !== '' && origin === '';
       const isChecked = context.method !== 'DELETE' && !isSigned;
       if (isChecked && !isTakenType(context.get('Content-Type'), origin)) throw new HttpError(415);
@@ -83,7 +83,8 @@ export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOrig
 }
 
 /**
- * Browsers send the origin of requests that write. For requests that read, some only send whether it is another one.
+ * Whether a page of another origin sends the request. Browsers send the origin of writing requests. For reading
+ * requests, some send only whether the origin is a different one.
  */
 function isForeign(context: Koa.Context): boolean {
   const origin = context.get('Origin');

@@ -11,7 +11,7 @@ const ADDRESS = 'X-Sluice-Client-Address';
 const SIGNATURE = 'X-Sluice-Client-Signature';
 const MAX_ADDRESS = 100;
 
-/** Forwarded in place of the original request. */
+/** The path and the body that are forwarded in place of the original ones. */
 export interface SentRequest {
   readonly path: string;
   readonly body: Buffer;
@@ -30,7 +30,8 @@ export class RequestSenders {
 
   /**
    * The sender of a request: the user that this worker has authenticated, and the address of the client. A worker that
-   * forwards a request signs where it came from; the client address of other forwarded requests is unknown.
+   * forwards a request signs the address of its client. Without a valid signature, the client address of a forwarded
+   * request is unknown.
    */
   async of(context: Context): Promise<Actor> {
     const state: RequestState = context.state;
@@ -38,10 +39,10 @@ export class RequestSenders {
     const peer = addressOf(context);
     const isForwarded = queryText(context, 'forward') !== undefined || context.get(ADDRESS) !== '';
     if (!isForwarded) return { user, address: peer };
-    return { user, address: await this.#vouchedAddress(context), ...(peer === null ? {} : { via: peer }) };
+    return { user, address: await this.#signedAddress(context), ...(peer === null ? {} : { via: peer }) };
   }
 
-  /** Headers of a request that this worker forwards; empty if it cannot sign where the request came from. */
+  /** Headers with the client address, for a request that this worker forwards; empty if it cannot sign them. */
   async headers(context: Context, sent?: SentRequest): Promise<Readonly<Record<string, string>>> {
     const [algorithm] = this.#algorithms;
     const { sessionKey } = this.#keys;
@@ -52,12 +53,12 @@ export class RequestSenders {
     return { [ADDRESS]: address, [SIGNATURE]: `${algorithm}:${senderSignature(text, algorithm, sessionKey)}` };
   }
 
-  async #vouchedAddress(context: Context): Promise<string | null> {
+  async #signedAddress(context: Context): Promise<string | null> {
     const address = context.get(ADDRESS);
     const [algorithm = '', signature = ''] = context.get(SIGNATURE).split(':', 2);
     const { sessionKey } = this.#keys;
-    const mayBe = address !== '' && address.length <= MAX_ADDRESS && this.#algorithms.includes(algorithm);
-    if (!mayBe || sessionKey === undefined) return null;
+    const isPlausible = address !== '' && address.length <= MAX_ADDRESS && this.#algorithms.includes(algorithm);
+    if (!isPlausible || sessionKey === undefined) return null;
     const text = await signedText(context, address);
     return isSenderSignature(signature, text, algorithm, sessionKey) ? address : null;
   }

@@ -25,7 +25,10 @@ const CONSOLE_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-/** Headers of every answer below `/ui`, including errors: no other page may show, run or keep it. */
+/**
+ * Headers of every answer under `/ui`, including errors. They prevent other pages from showing or running the answer,
+ * and browsers from storing it.
+ */
 export const consoleHeaders: Koa.Middleware = async (context, next) => {
   if (isOfConsole(context.path)) context.set(CONSOLE_HEADERS);
   await next();

@@ -18,7 +18,7 @@ export function rootResource(
     {
       method: 'GET',
       path: '/',
-      summary: 'Version of Connect that the worker behaves as, and the id of the Kafka cluster',
+      summary: 'Version of Kafka Connect that the worker is compatible with, and the id of the Kafka cluster',
       tag: 'worker',
       answers: { 200: SERVER_INFO },
       handle: async (context) => {
@@ -60,7 +60,7 @@ export function answerStarting(
   answer(context, 503, { status: 'starting', message: `Worker is still starting up. ${stage.describe()}` });
 }
 
-/** Headers, because clients and Connect's own tests expect the exact body. */
+/** Sets the delay in headers, because clients and Connect's own tests expect the exact body. */
 function setDelayHeaders(context: Context, threads: readonly ThreadView[]): void {
   const { thread, loopDelaySeconds } = slowest(threads);
   context.set('X-Event-Loop-Delay-Seconds', loopDelaySeconds.toFixed(3));

@@ -108,11 +108,11 @@ export class RestServer {
       admin: this.#requestListener('admin'),
       metrics: this.#requestListener('metrics'),
     };
-    // Possibly no request waits when the server closes.
+    // If no request waits when the server closes, nothing else handles the rejection.
     this.#served.catch(() => undefined);
   }
 
-  /** Called when the worker is built: its routes answer new and waiting requests. */
+  /** Called when the worker is built. From then on, its routes answer new and waiting requests. */
   serve(served: Served): void {
     const { main, admin, metrics } = served.routes;
     this.#handles = {
@@ -123,7 +123,7 @@ export class RestServer {
     this.#serve();
   }
 
-  /** Bytes of answers that clients have not taken yet. */
+  /** Number of bytes of answers that clients have not read yet. */
   get heldBytes(): number {
     return this.#answers.bytes;
   }
@@ -146,7 +146,7 @@ export class RestServer {
     return bound;
   }
 
-  /** Lets running requests end for a second, then cuts them. */
+  /** Closes the listeners. Running requests may end within a second; after that, their connections are closed. */
   async close(): Promise<void> {
     this.#refuse(new RequestError(500, 'Worker is shutting down'));
     await Promise.all(this.#open.splice(0).map(closeListener));
@@ -260,8 +260,8 @@ async function untilReady(herder: Served['herder'], { path }: Context): Promise<
 const OWN_FORM = /^\/(?:metrics\/?|ui(?:\/.*)?)$/;
 
 /**
- * Answers 405 with the methods of the path, `OPTIONS` with the same (returns true), and 406 if the client does not
- * accept JSON.
+ * Answers `OPTIONS` with the methods of the path; returns whether it has answered.
+ * @throws HttpError 405 with the methods of the path; 406: the client does not accept JSON
  */
 function negotiated(router: Router, context: Context): boolean {
   const { path, pathAndMethod } = router.match(context.path, context.method);

@@ -21,7 +21,10 @@ export interface InsideThread<Functions extends ThreadFunctions, Control extends
   readonly logger: Logger;
 }
 
-/** Sets up the current worker thread; see also `comeUp`. `answer` creates the functions beyond those that all threads provide. */
+/**
+ * Sets up the current worker thread; see also `reportReady`. `answer` creates the functions that this thread provides in addition to
+ * those of all threads.
+ */
 export function enterThread<Functions extends ThreadFunctions, Control extends ControlFunctions>(
   answer: (inside: InsideThread<Functions, Control>) => Omit<Functions, keyof ThreadFunctions>,
 ): InsideThread<Functions, Control> {
@@ -36,7 +39,7 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
   workPlaces.share(data.places);
   const secrets = new SecretMask();
   for (const value of data.secrets) secrets.add(value);
-  // The functions are added below: they need the logger, and the logger needs the channel.
+  // The functions are added below, because they need the logger, and the logger needs the channel.
   const functions = {} as Functions;
   const calls = new ThreadCalls<Functions, Control>(port, functions);
   const tell = calls as unknown as ThreadCalls<Functions, ControlFunctions>;
@@ -68,8 +71,8 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
   return inside;
 }
 
-/** Reports the thread as ready when `opening` resolves. Otherwise the main thread terminates it with the error. */
-export async function comeUp(
+/** Reports the thread as ready when `opening` resolves. If it rejects, the main thread terminates the thread with the error. */
+export async function reportReady(
   calls: Pick<ThreadCalls<never, ControlFunctions>, 'tell'>,
   opening: Promise<unknown>,
 ): Promise<void> {

@@ -9,14 +9,14 @@ const PURPOSE = 'reading';
 const MAX_THREADS = 2;
 const MAX_WAITING = 16;
 const HEAP_MB = 512;
-/** How long a thread may take to abandon its work once the client has left. */
+/** Time in which a thread must abandon its work after the client has disconnected. */
 const ABANDON_MS = 3000;
 /** Idle threads are terminated after this time. */
 const IDLE_MS = 60_000;
 
 /**
- * Threads in which topics are read and messages are converted for users. If a message takes a minute to convert or exhausts the
- * heap, only its thread and its request fail, and the main thread stays responsive. Each thread handles one request at a time.
+ * Threads that read topics and convert messages for users. If the conversion of a message takes a minute or exhausts the heap,
+ * only this thread and this request fail, and the main thread stays responsive. Each thread handles one request at a time.
  */
 export class ReaderThreads<Reading> {
   readonly #entry: URL;
@@ -33,7 +33,8 @@ export class ReaderThreads<Reading> {
 
   /**
    * Resolves with the JSON response of a thread.
-   * @throws RequestError of the reading; 503 if too many requests wait or this one timed out; 409 if the client left
+   * @throws the RequestError of the reading; 503 if too many requests are waiting or this one timed out; 409 if the client
+   * disconnected
    */
   async read(
     reading: Reading,
@@ -89,16 +90,16 @@ export class ReaderThreads<Reading> {
     for (const [thread, timer] of this.#idle) {
       clearTimeout(timer);
       this.#idle.delete(thread);
-      if (!thread.isEnding) return this.#occupied(thread);
+      if (!thread.isEnding) return this.#markBusy(thread);
     }
     const options = { purpose: PURPOSE, entry: this.#entry, memoryMaxMb: HEAP_MB };
     const secretKnown = (value: string): void => {
       this.#context.secrets.add(value);
     };
-    return this.#occupied(new WorkerThread(options, this.#context, { secretKnown }));
+    return this.#markBusy(new WorkerThread(options, this.#context, { secretKnown }));
   }
 
-  #occupied(thread: Thread<Reading>): Thread<Reading> {
+  #markBusy(thread: Thread<Reading>): Thread<Reading> {
     this.#busy.add(thread);
     return thread;
   }

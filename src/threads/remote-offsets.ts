@@ -8,7 +8,7 @@ type OffsetFunctions = Pick<
   'openOffsets' | 'readOffset' | 'writeOffsets' | 'listOffsets' | 'encodeOffsets' | 'offsetsCommitted' | 'closeOffsets'
 >;
 
-/** Gives one worker thread access to the offsets of source connectors. They are closed at the latest when the thread ends. */
+/** Gives one worker thread access to the offsets of source connectors. They are closed when the thread ends, if not earlier. */
 export class ThreadOffsets {
   readonly #offsets: SourceOffsets;
   readonly #open = new Map<number, OpenOffsets>();
@@ -51,7 +51,7 @@ export class ThreadOffsets {
   }
 }
 
-/** Accesses, from a task thread, the offsets that the main thread stores. */
+/** Gives a task thread access to the offsets that the main thread stores. */
 export class RemoteOffsets implements SourceOffsets {
   readonly #calls: ThreadCalls<TaskThreadFunctions, TaskControlFunctions>;
 

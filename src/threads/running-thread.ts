@@ -5,19 +5,19 @@ import type { ThreadBoard } from './thread-board.ts';
 
 /** Why a thread has ended. */
 export interface ThreadEnd {
-  /** `overdue`: something in the thread did not stop in time. */
+  /** `overdue` means that something in the thread did not stop in time. */
   readonly kind: 'idle' | 'asked' | 'overdue' | 'hang' | 'memory' | 'error' | 'exit';
-  /** Part of a sentence: `its heap reached the limit of 64 MB`. */
+  /** Part of a sentence, such as `its heap reached the limit of 64 MB`. */
   readonly reason: string;
   readonly error: Error | undefined;
-  /** The task that caused the end, if known: `sink-0`. */
+  /** The task that caused the end, such as `sink-0`, if known. */
   readonly culprit?: string | undefined;
-  /** Where in its work the task was. */
+  /** Place in the work of this task. */
   readonly place?: Place | undefined;
 }
 
 export interface RunningThread {
-  /** Starts at 1. */
+  /** Number of the thread, starting at 1. */
   readonly thread: number;
   readonly purpose: string;
   readonly isUp: boolean;
@@ -28,7 +28,7 @@ export interface RunningThread {
   readonly worker: Worker;
   readonly ended: Promise<ThreadEnd>;
   place(task?: string): Place | undefined;
-  /** Rejects if the thread has ended; stays pending while it hangs. */
+  /** Rejects if the thread has ended. Stays pending while the thread hangs. */
   figures(): Promise<ThreadFigures>;
   end(why: ThreadEnd | string): Promise<ThreadEnd>;
 }

@@ -18,13 +18,14 @@ type Thread = WorkerThread<ServiceThreadFunctions, ControlFunctions>;
 
 const MIN_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 60_000;
-/** After this time without failure, the back-off is reset. */
+/** If the services run for this time without a failure, the back-off is reset. */
 const STABLE_MS = 60_000;
-/** A thread that hangs during the shutdown is terminated after this time. */
+/** A thread that hangs during shutdown is terminated after this time. */
 const STOP_HANG_MS = 5000;
 
 /**
- * The thread in which the services run. If it ends unexpectedly, the services are restarted in a new thread at the same addresses.
+ * The thread in which the services run. If it ends unexpectedly, the services are restarted in a new thread, at the same
+ * addresses.
  *
  *   new --start--> running <--> waiting to restart --stop--> stopped
  */
@@ -67,7 +68,7 @@ export class ServiceThread {
     try {
       await thread?.calls.call('stop');
     } catch (error) {
-      // If the thread has ended, this was logged already.
+      // If the thread has ended, the error was already logged.
       if (thread?.isUp === true) throw error;
     } finally {
       await thread?.end('the worker stops');

@@ -12,16 +12,16 @@ interface Ending {
   readonly stage: PoisonedRecord['stage'];
   /** True if the record at which the thread ended is known. */
   readonly isExact: boolean;
-  /** False if the heap was full, which says little about the last records. */
+  /** False if the thread ended because its heap was full, which says little about the last records. */
   readonly counts: boolean;
 }
 
-/** A range that contains the record at which threads may have ended, with these ends in order. */
+/** A range that contains the record at which threads may have ended, with the ends of these threads in order. */
 interface Suspect extends RecordRange {
   readonly endings: readonly Ending[];
 }
 
-interface OfConnector {
+interface ConnectorSuspects {
   readonly config: ConnectorConfig;
   readonly suspects: readonly Suspect[];
 }
@@ -33,15 +33,16 @@ const ENDINGS_OF_POISONED = 2;
 const MAX_ENDINGS = 10;
 
 /**
- * Records at which threads of this worker have ended, by connector (partitions move between its tasks). A second end narrows down
- * the suspects of the first one; after two ends at a known record it is considered poisoned. Suspects are removed when their
- * offsets are committed, when the connector's configuration changes, and with the worker.
+ * Records at which threads of this worker have ended, by connector, because partitions move between the tasks of a connector. A
+ * second end reduces the suspects to the records that both ends have in common. If threads have ended twice at the same known
+ * record, it is considered poisoned. Suspects are removed when their offsets are committed and when the connector's
+ * configuration changes. They are not persistent.
  */
 export class Suspects {
-  readonly #connectors = new BoundedMap<string, OfConnector>(MAX_CONNECTORS);
+  readonly #connectors = new BoundedMap<string, ConnectorSuspects>(MAX_CONNECTORS);
   #lastNumber = 0;
 
-  /** Records that a task ended its thread. `message` describes the end. */
+  /** Adds the records at which a task ended its thread. `message` describes the end. */
   add({ id, type, connectorConfig }: TaskAssignment, end: ThreadEnd, message: string): void {
     if (type !== 'sink' || end.place === undefined) return;
     const { record, ranges } = end.place;
@@ -59,7 +60,7 @@ export class Suspects {
     this.#set(id.connector, { config, suspects: narrowed(this.#of(id.connector, config), found, ending) });
   }
 
-  /** The suspect and poisoned records for a task; `undefined` if there are none. */
+  /** Returns the suspect and poisoned records for a task, or `undefined` if there are none. */
   careFor({ id, connectorConfig }: TaskAssignment): TaskCare | undefined {
     const suspects = this.#of(id.connector, connectorConfig);
     if (suspects.length === 0) return undefined;
@@ -83,24 +84,24 @@ export class Suspects {
     return known !== undefined && isDeepStrictEqual(known.config, config) ? known.suspects : [];
   }
 
-  #set(connector: string, known: OfConnector): void {
+  #set(connector: string, known: ConnectorSuspects): void {
     if (known.suspects.length === 0) this.#connectors.delete(connector);
     else this.#connectors.set(connector, { ...known, suspects: known.suspects.slice(-MAX_SUSPECTS) });
   }
 }
 
-/** If the records of an end overlap earlier suspects, only the intersection remains suspect. */
+/** Adds the records of an end. If they overlap earlier suspects, only the intersection remains suspect. */
 function narrowed(known: readonly Suspect[], found: readonly RecordRange[], ending: Ending): readonly Suspect[] {
-  const met = known.flatMap((suspect) => {
+  const overlapping = known.flatMap((suspect) => {
     const overlaps = found.flatMap((range) => overlap(suspect, range) ?? []);
-    return overlaps.map((range): { old: Suspect; left: Suspect } => {
-      return { old: suspect, left: { ...range, endings: [...suspect.endings, ending].slice(-MAX_ENDINGS) } };
+    return overlaps.map((range): { earlier: Suspect; common: Suspect } => {
+      return { earlier: suspect, common: { ...range, endings: [...suspect.endings, ending].slice(-MAX_ENDINGS) } };
     });
   });
-  if (met.length === 0) return [...known, ...found.map((range) => ({ ...range, endings: [ending] }))];
-  const explained = new Set(met.flatMap(({ old }) => old.endings.map(({ number }) => number)));
+  if (overlapping.length === 0) return [...known, ...found.map((range) => ({ ...range, endings: [ending] }))];
+  const explained = new Set(overlapping.flatMap(({ earlier }) => earlier.endings.map(({ number }) => number)));
   const others = known.filter(({ endings }) => !endings.some(({ number }) => explained.has(number)));
-  return [...others, ...met.map(({ left }) => left)];
+  return [...others, ...overlapping.map(({ common }) => common)];
 }
 
 function overlap(a: RecordRange, b: RecordRange): RecordRange | undefined {

@@ -6,7 +6,7 @@ import { ThreadOffsets } from './remote-offsets.ts';
 import type { TaskControlFunctions, TaskThreadFunctions } from './thread-protocol.ts';
 import { WorkerThread, type ThreadOptions, type ThreadContext } from './worker-thread.ts';
 
-/** Resources of the main thread that tasks in worker threads use. */
+/** Resources of the main thread that are available to tasks in worker threads. */
 export interface TaskThreadResources {
   readonly offsets: SourceOffsets;
   readonly taskOwner: () => Promise<string>;

@@ -20,18 +20,18 @@ import { placeText } from './place-text.ts';
 import { Suspects } from './suspects.ts';
 import type { ThreadPool } from './thread-pool.ts';
 
-/** A task: starting -> in a thread -> over (FAILED or STOPPED). */
+/** A task of this worker. States: starting -> in a thread -> over (FAILED or STOPPED). */
 interface PlacedTask {
   readonly assignment: TaskAssignment;
   targetState: TargetState;
-  /** Set if it differs from that of the assignment. */
+  /** Set if the limit differs from that of the assignment. */
   rateLimit: RateLimit | undefined;
-  /** `undefined` before the task is in a thread and after the thread has ended. */
+  /** `undefined` before the task is in a thread, and after the thread has ended. */
   thread: TaskThread | 'main' | undefined;
   stopping: boolean;
-  /** FAILED or STOPPED; the task is no longer in its thread. */
+  /** True if the task is FAILED or STOPPED, so that it is no longer in its thread. */
   over: boolean;
-  /** The handover of the assignment was used. */
+  /** True if the task has been started, so that the handover of the assignment has been used. */
   begun: boolean;
 }
 
@@ -41,13 +41,13 @@ export interface MainThread {
   readonly isNeededFor: (assignment: TaskAssignment) => Promise<boolean>;
 }
 
-/** Added to the stop timeout for the transfer of messages. */
+/** Added to the stop timeout, because messages between threads take time. */
 const STOP_MARGIN_MS = 1000;
 const REPORT_MS = 1000;
 
 /**
- * Runs tasks in threads. If a thread ends, the task that caused it becomes FAILED, and its other tasks are restarted automatically
- * in another thread.
+ * Runs tasks in threads. If a thread ends, the task that caused the end becomes FAILED. The other tasks of the thread are
+ * restarted automatically in another thread.
  */
 export class TaskThreads implements TaskHosting {
   readonly #pool: ThreadPool;
@@ -120,7 +120,7 @@ export class TaskThreads implements TaskHosting {
     for (const task of placed) {
       task.stopping = true;
       if (task.thread === undefined) {
-        // Reported immediately, because the next task with this id may have started before `#begin` completes.
+        // Reports the event immediately, because the next task with this id may have started before `#begin` completes.
         if (!task.over) this.#finish(task, { id: task.assignment.id, state: 'STOPPED' });
         continue;
       }
@@ -213,7 +213,7 @@ export class TaskThreads implements TaskHosting {
     else thread?.calls.tell('setRateLimit', assignment.id, rateLimit);
   }
 
-  /** A thread whose tasks did not stop in time is terminated, so that they cannot write any more. */
+  /** Stops tasks of a thread. If they do not stop in time, the thread is terminated, so that they cannot write any more. */
   async #stopIn(
     thread: TaskThread,
     tasks: readonly PlacedTask[],
@@ -224,7 +224,7 @@ export class TaskThreads implements TaskHosting {
     let overdue: readonly TaskId[] = ids;
     const stopped = thread.calls.call('stop', ids, timeoutMs, handsOver).then(
       (left) => (overdue = left),
-      // The thread and its tasks have ended.
+      // The thread has ended, and with it its tasks.
       () => (overdue = []),
     );
     await within(stopped, timeoutMs + STOP_MARGIN_MS);
@@ -273,14 +273,14 @@ export class TaskThreads implements TaskHosting {
       const error = new ConnectError(endText(thread, end, task), {
         cause: end.error === undefined ? undefined : toError(end.error),
       });
-      // The stack of this error is irrelevant; its cause has the stack of the thread.
+      // The stack of this error is irrelevant. Its cause has the stack of the thread.
       error.stack = `${error.name}: ${error.message}`;
       this.#logger.error({ err: error, ...id }, `Task ${taskText(id)} failed. ${error.message}`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error), failure: failureByEnd(end) });
     }
   }
 
-  /** Other tasks of the connector may be assigned its partitions. */
+  /** Records the suspects, and passes them to the other tasks of the connector, which may be assigned the same partitions. */
   #suspect({ assignment }: PlacedTask, end: ThreadEnd, text: string): void {
     this.#suspects.add(assignment, end, text);
     const care = this.#suspects.careFor(assignment);

@@ -4,12 +4,12 @@ const TIMES_AT = 16;
 const TIMES = { beatAt: 0, delayMs: 1 } as const;
 const BYTES = 32;
 
-/** Interval at which a thread counts a turn of its event loop. */
+/** Interval at which a thread reports that its event loop is running. */
 export const BEAT_MS = 100;
 
 /**
- * Memory shared by the main thread and one worker thread, for state that must not wait for a message: whether the thread's event
- * loop is responsive, and whether it may write.
+ * Memory that the main thread shares with one worker thread. It contains state that must not wait for a message: whether the
+ * event loop of the thread is responsive, and whether the thread may write.
  */
 export class ThreadBoard {
   readonly buffer: SharedArrayBuffer;
@@ -28,26 +28,26 @@ export class ThreadBoard {
     return Atomics.load(this.#words, WORDS.beats);
   }
 
-  /** The longest turn of the event loop in the last minute, including the current one. */
+  /** The longest turn of the thread's event loop in the last minute, including the current turn. */
   get loopDelaySeconds(): number {
     const { [TIMES.beatAt]: beatAt = 0, [TIMES.delayMs]: delayMs = 0 } = this.#times;
     const sinceMs = beatAt === 0 ? 0 : clockMs() - beatAt - BEAT_MS;
     return Math.max(0, sinceMs, delayMs) / 1000;
   }
 
-  /** Called by the worker thread. `loopDelaySeconds`: the longest turn of its event loop in the last minute. */
+  /** Called by the worker thread. `loopDelaySeconds` is the longest turn of its event loop in the last minute. */
   beat(loopDelaySeconds = 0): void {
     this.#times[TIMES.delayMs] = loopDelaySeconds * 1000;
     this.#times[TIMES.beatAt] = clockMs();
     Atomics.add(this.#words, WORDS.beats, 1);
   }
 
-  /** Called by the main thread: until when the worker thread may write, in milliseconds since the epoch. */
+  /** Set by the main thread: the time until which the worker thread may write, in milliseconds since the epoch. */
   set mayWorkUntil(untilMs: number) {
     this.#until[0] = untilMs;
   }
 
-  /** Called by the main thread: permanently forbids the worker thread to write. */
+  /** Called by the main thread to permanently forbid the worker thread to write. */
   withdraw(): void {
     Atomics.store(this.#words, WORDS.withdrawn, 1);
   }
@@ -58,7 +58,7 @@ export class ThreadBoard {
   }
 }
 
-/** Monotonic and equal in all threads, unlike `performance.now()`, which starts at zero in each. */
+/** A monotonic clock that is equal in all threads. `performance.now()` starts at zero in each thread. */
 function clockMs(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000;
 }

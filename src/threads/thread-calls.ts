@@ -31,8 +31,8 @@ interface OpenCall {
 }
 
 /**
- * Calls functions in another thread. Messages arrive in the order in which they were sent; values are copied (structured clone).
- * `Own`: functions of this side; `Other`: functions of the other side.
+ * Calls functions in another thread. Messages arrive in the order in which they were sent. Values are copied (structured
+ * clone). `Own` contains the functions of this side, and `Other` those of the other side.
  */
 export class ThreadCalls<Own extends object, Other extends object> {
   readonly #port: Port;
@@ -49,7 +49,10 @@ export class ThreadCalls<Own extends object, Other extends object> {
     });
   }
 
-  /** Rejects with the error of the other side, or if the channel is closed before the response. */
+  /**
+   * Calls a function and resolves with its result. Rejects with the error of the other side, or if the channel is closed before
+   * the response.
+   */
   call<K extends keyof Other & string>(name: K, ...values: Values<Other[K]>): Promise<Outcome<Other[K]>> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     const id = ++this.#lastId;
@@ -64,7 +67,7 @@ export class ThreadCalls<Own extends object, Other extends object> {
     if (this.#closed === undefined) this.#port.postMessage({ kind: 'tell', name, values } satisfies Message);
   }
 
-  /** Rejects open and later calls, because the other side has ended. */
+  /** Rejects pending and later calls, because the other side has ended. */
   close(reason: Error): void {
     this.#closed ??= reason;
     for (const { reject } of this.#open.values()) reject(reason);
@@ -100,7 +103,7 @@ export class ThreadCalls<Own extends object, Other extends object> {
       const value = await this.#run(message);
       if (this.#closed === undefined) this.#port.postMessage({ kind: 'answer', id, value } satisfies Message);
     } catch (thrown) {
-      // A result that cannot be cloned is an error as well.
+      // The error is sent too if the result cannot be cloned.
       const error = packError(toError(thrown));
       if (this.#closed === undefined) this.#port.postMessage({ kind: 'refusal', id, error } satisfies Message);
     }
@@ -113,7 +116,7 @@ export class ThreadCalls<Own extends object, Other extends object> {
   }
 }
 
-/** A serialized error; structured clones lose its class. */
+/** A serialized error. It preserves the class, which a structured clone loses. */
 export interface PackedError {
   readonly className: string;
   readonly javaName: string | undefined;
@@ -141,7 +144,7 @@ export function packError(error: Error, depth = 0): PackedError {
   };
 }
 
-/** Restores an error, with its class if that is one of errors.ts. */
+/** Restores an error. It has its original class if that is one of the classes in errors.ts. */
 export function unpackError(packed: PackedError): Error {
   const cause = packed.cause && unpackError(packed.cause);
   const options = cause === undefined ? {} : { cause };

@@ -11,7 +11,7 @@ import {
 } from '../observe/thread-figures.ts';
 import type { RunningThread, ThreadEnd } from './running-thread.ts';
 
-/** Timeout after which the last known figures of a thread are shown. */
+/** Timeout of the request for a thread's figures. Afterwards, its last known figures are shown. */
 const FIGURES_MS = 500;
 
 const NO_ENDS: Readonly<Record<ThreadEnd['kind'], number>> = {
@@ -24,7 +24,7 @@ const NO_ENDS: Readonly<Record<ThreadEnd['kind'], number>> = {
   exit: 0,
 };
 
-/** The worker threads of this process, and the counts of those that have ended. */
+/** The worker threads of this process, and the counts of threads that have ended. */
 export class ThreadList implements WorkerThreads {
   readonly #threads = new Set<RunningThread>();
   readonly #numbers = new Set<number>();
@@ -33,7 +33,7 @@ export class ThreadList implements WorkerThreads {
   readonly #ends = { ...NO_ENDS };
   #ofEnded: ThreadCounts = { unhandled: { owned: 0, unknown: 0 }, collapsed: [], collections: {}, services: [] };
 
-  /** The lowest free number, so that threads that replace one another share one series of metrics. */
+  /** Returns the lowest free number, so that threads that replace each other share one series of metrics. */
   takeNumber(): number {
     let number = 1;
     while (this.#numbers.has(number)) number++;
@@ -41,7 +41,7 @@ export class ThreadList implements WorkerThreads {
     return number;
   }
 
-  /** Called when the thread has left the process; its number is reserved until then. */
+  /** Called when the thread has left the process. Until then, its number stays reserved. */
   freeNumber(number: number): void {
     this.#numbers.delete(number);
   }
@@ -73,7 +73,7 @@ export class ThreadList implements WorkerThreads {
   async measure(): Promise<ThreadMeasurement> {
     await Promise.all(this.all().map((thread) => this.ask(thread)));
     const main = ownFigures();
-    // No awaits from here on: a thread that ended in between would be counted twice or not at all.
+    // There must be no `await` from here on. Otherwise a thread that ends in the meantime would be counted twice or not at all.
     const threads = this.#inOrder().map((thread) => ({ ...viewOf(thread), figures: this.#figures.get(thread) }));
     return {
       threads: [{ ...mainThreadView(), figures: main }, ...threads],
@@ -85,7 +85,7 @@ export class ThreadList implements WorkerThreads {
   /** Resolves when the figures of the thread are up to date, or after a timeout. */
   async ask(thread: RunningThread): Promise<void> {
     if (!thread.isUp) return;
-    // A thread that hangs has only one pending request.
+    // A thread has only one pending request, even if it hangs.
     const asking = this.#asking.get(thread) ?? this.#ask(thread);
     this.#asking.set(thread, asking);
     await within(asking, FIGURES_MS);
@@ -96,7 +96,7 @@ export class ThreadList implements WorkerThreads {
       const figures = await thread.figures();
       if (this.#threads.has(thread)) this.#figures.set(thread, figures);
     } catch {
-      // The thread has ended and keeps its last figures.
+      // The thread has ended, so its last figures remain.
     } finally {
       this.#asking.delete(thread);
     }
@@ -107,7 +107,7 @@ export class ThreadList implements WorkerThreads {
   }
 }
 
-/** Uses the first word of the purpose, so that metric labels do not contain task names. */
+/** Uses only the first word of the purpose, so that metric labels do not contain task names. */
 function viewOf({ thread, purpose, board }: RunningThread): ThreadView {
   const [word = ''] = purpose.split(' ', 1);
   return { thread, purpose: word, loopDelaySeconds: board.loopDelaySeconds };

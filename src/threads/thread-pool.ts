@@ -11,7 +11,7 @@ export interface ThreadPoolOptions {
   readonly hangTimeoutMs: number;
   /** An idle thread is terminated after this time to free its memory. */
   readonly idleMs?: number;
-  /** Until when this worker may write; see Placement. */
+  /** Returns the time until which this worker may write; see Placement. */
   readonly mayWorkUntil: () => number;
   readonly open: OpenThread;
   readonly logger: Logger;
@@ -33,7 +33,7 @@ interface PooledThread {
   readonly thread: TaskThread;
   /** Connector by task. */
   readonly tasks: Map<string, string>;
-  /** The only task of the thread (`task.isolation=own`). */
+  /** The name of the only task of the thread, if `task.isolation=own`. */
   readonly own: string | undefined;
   idleTimer: NodeJS.Timeout | undefined;
 }
@@ -41,7 +41,9 @@ interface PooledThread {
 const IDLE_MS = 30_000;
 const PUBLISH_MS = 100;
 
-/** The threads of tasks. They are started on demand, assigned evenly, and terminated when they have been idle. */
+/**
+ * The threads of tasks. Threads are started on demand and terminated after they have been idle. Tasks are distributed evenly.
+ */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #pooled = new Map<TaskThread, PooledThread>();
@@ -66,7 +68,7 @@ export class ThreadPool {
     return [...this.#pooled.keys()];
   }
 
-  /** Updates the write deadline of all threads. */
+  /** Updates the time until which all threads may write. */
   publishMayWork(): void {
     const until = this.#options.mayWorkUntil();
     for (const { board } of this.#pooled.keys()) board.mayWorkUntil = until;
@@ -77,7 +79,10 @@ export class ThreadPool {
     while (this.#pooled.size < Math.min(tasks, this.#options.size)) this.#endWhenIdle(this.#open(undefined));
   }
 
-  /** The thread for a task: its own one, or the one with the fewest tasks of the connector, then the fewest tasks in total. */
+  /**
+   * Returns the thread for a task: its own thread, or the thread with the fewest tasks of the connector. If there are several,
+   * the one with the fewest tasks in total is chosen.
+   */
   deal(assignment: TaskAssignment): TaskThread {
     const task = taskText(assignment.id);
     const { connector } = assignment.id;
@@ -147,7 +152,7 @@ function memoryMaxMb({ connectorConfig }: TaskAssignment): number | undefined {
   return text === '' ? undefined : Number(text);
 }
 
-/** The only task of the thread, or the one whose code ran last. */
+/** Returns the only task of the thread, or the task whose code ran last. */
 function culpritOf({ thread, tasks, own }: PooledThread): string | undefined {
   if (own !== undefined) return own;
   const [only] = tasks.size === 1 ? [...tasks.keys()] : [];

@@ -15,9 +15,9 @@ import type { LogLevel } from '../observe/log-levels.ts';
 import type { ThreadFigures } from '../observe/thread-figures.ts';
 import type { PackedError } from './thread-calls.ts';
 
-/** Initial data of a thread: plain data and shared memory. */
+/** Initial data of a thread. It consists of plain data and shared memory. */
 export interface ThreadData {
-  /** Starts at 1. */
+  /** Number of the thread, starting at 1. */
   readonly thread: number;
   /** Worker properties with resolved variables. */
   readonly properties: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface ThreadData {
   readonly places: SharedArrayBuffer;
   readonly logLevels: readonly (readonly [logger: string, level: LogLevel])[];
   readonly connectorLogLevels: readonly (readonly [connector: string, level: LogLevel])[];
-  /** Secrets from config providers known so far. */
+  /** Secrets from config providers that are known so far. */
   readonly secrets: readonly string[];
 }
 
@@ -42,13 +42,13 @@ export interface ThreadFunctions {
 
 /** Functions of the main thread for every worker thread. */
 export interface ControlFunctions {
-  /** The thread has started. */
+  /** Called when the thread has started. */
   ready(): void;
-  /** The thread failed to start. */
+  /** Called when the thread failed to start. */
   failed(error: PackedError): void;
-  /** A log line as JSON. */
+  /** Logs a line, which is JSON. */
   log(line: string): void;
-  /** The thread created a logger. */
+  /** Called when the thread has created a logger. */
   loggerKnown(name: string): void;
 }
 
@@ -56,36 +56,38 @@ export interface ControlFunctions {
 export interface TaskThreadFunctions extends ThreadFunctions {
   start(assignment: TaskAssignment): Promise<void>;
   setTargetState(id: TaskId, state: TargetState): Promise<void>;
-  /** Another task of the connector has ended its thread. */
+  /** Called when another task of the connector has ended its thread. */
   setCare(id: TaskId, care: TaskCare): Promise<void>;
   setRateLimit(id: TaskId, limit: RateLimit): Promise<void>;
-  /** Resolves with the tasks that did not stop in time. */
+  /** Stops tasks. Resolves with the tasks that did not stop in time. */
   stop(ids: readonly TaskId[], timeoutMs: number, handsOver: boolean): Promise<readonly TaskId[]>;
   reports(): Promise<readonly TaskReport[]>;
   faults(id: TaskId): Promise<readonly RecentFault[]>;
 }
 
-/** Addresses of services by name. */
+/** Addresses of services, by name. */
 export type ServiceAddresses = Readonly<Record<string, string>>;
 
 /** Functions of the service thread. */
 export interface ServiceThreadFunctions extends ThreadFunctions {
-  /** `earlier`: addresses in the previous thread, for services with system-assigned ports. */
+  /**
+   * Starts the services. `earlier` contains their addresses in the previous thread, for services whose port the system assigns.
+   */
   start(earlier: ServiceAddresses): Promise<ServiceAddresses>;
   stop(): Promise<void>;
 }
 
 /** Functions of a thread that reads messages for users, one request at a time. */
 export interface ReaderThreadFunctions<Reading> extends ThreadFunctions {
-  /** Resolves with a JSON text. */
+  /** Resolves with JSON text. */
   read(reading: Reading): Promise<string>;
-  /** The client of the current request has left. */
+  /** Called when the client of the current request has disconnected. */
   abandon(): void;
 }
 
 /** Functions of the main thread for a thread that reads messages. */
 export interface ReaderControlFunctions extends ControlFunctions {
-  /** A secret that must not be logged. */
+  /** Called with a secret that must not be logged. */
   secretKnown(value: string): void;
 }
 

@@ -3,9 +3,9 @@ import type { Worker } from 'node:worker_threads';
 import { SerialQueue } from '../async/serial-queue.ts';
 
 export interface ThreadStack {
-  /** Lines as in an Error's stack, innermost first: `at poll (/plugins/slow.js:7:3)`. Empty if the thread is idle. */
+  /** Lines as in an Error's stack, innermost first, such as `at poll (/plugins/slow.js:7:3)`. Empty if the thread is idle. */
   readonly frames: readonly string[];
-  /** Result of the expression, if it was a string and in time. */
+  /** Result of the expression; `undefined` if it was not a string or was not available in time. */
   readonly answer: string | undefined;
 }
 
@@ -18,10 +18,13 @@ interface ThreadStackOptions {
 const MAX_FRAMES = 50;
 const MAX_FRAME_LENGTH = 1_000;
 const MAX_ANSWER_LENGTH = 1_000;
-/** Maximum attempts: between two callbacks, and in the hooks around them, the owner of the code is briefly unknown. */
+/**
+ * Maximum number of evaluations of the expression. They are repeated because the owner of the code is briefly unknown between
+ * two callbacks and in the hooks around them.
+ */
 const MAX_ASKED = 10;
 
-/** Frames of the expression itself. */
+/** Number of frames that belong to the expression itself. */
 const OWN_FRAMES = 2;
 
 const STACK = `(() => {
@@ -41,16 +44,17 @@ const queue = new SerialQueue();
 
 /**
  * Returns the stack of a worker thread and the result of an expression, even if the thread is in an endless loop. The thread is
- * interrupted and then continues; nothing is attached to it when this resolves, so it may be terminated. Returns `undefined` if the
- * thread does not respond within `timeoutMs` because it has ended or is in a native call that V8 cannot interrupt (`execSync`).
- * Never rejects. Calls are serialized; `timeoutMs` starts with the call's turn.
+ * interrupted and then continues. When this resolves, no inspector is attached to it, so it may be terminated. Returns
+ * `undefined` if the thread does not respond within `timeoutMs` because it has ended or is in a native call that V8 cannot
+ * interrupt (`execSync`). Never rejects. Calls are serialized, and `timeoutMs` counts from the moment at which it is the call's
+ * turn.
  */
 export async function threadStack(worker: Worker, options: ThreadStackOptions): Promise<ThreadStack | undefined> {
   return queue.run(async () => {
     try {
       return await askThread(worker, options);
     } catch {
-      // Node may lack the inspector, and a thread may end at any moment.
+      // The inspector may be unavailable in this Node, and the thread may end at any moment.
       return undefined;
     }
   });
@@ -66,7 +70,7 @@ async function askThread(worker: Worker, { timeoutMs, ask }: ThreadStackOptions)
   try {
     if (!thread.attach(worker.threadId)) return undefined;
     for (let asked = 0; asked < MAX_ASKED; asked++) {
-      // Both expressions are sent together, so that the thread is interrupted once.
+      // Both expressions are sent together, so that the thread is interrupted only once.
       const texts = [
         thread.evaluate(STACK),
         ask === undefined ? undefined : thread.evaluate(ask, timeoutMs / MAX_ASKED / 2),
@@ -100,7 +104,10 @@ interface EvaluateAnswer {
   readonly result?: { readonly result?: { readonly value?: unknown } };
 }
 
-/** Accesses another thread through the inspector of this one. A thread in a loop responds at V8's next interrupt check. */
+/**
+ * Accesses another thread through the inspector of this thread. A thread in an endless loop responds at V8's next interrupt
+ * check.
+ */
 class InspectedThread {
   readonly #session: Session;
   /** Set while the thread is attached. */
@@ -113,7 +120,7 @@ class InspectedThread {
     this.#session = session;
   }
 
-  /** False if there is no such thread. */
+  /** Returns false if the thread does not exist. */
   attach(threadId: number): boolean {
     this.#session.connect();
     this.#session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
@@ -131,14 +138,15 @@ class InspectedThread {
       this.#waiting.get(id)?.(result?.result?.value);
       this.#waiting.delete(id);
     });
-    // Attaches to all threads synchronously.
+    // Attaches to all threads synchronously, by calling the listener above.
     this.#session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
     return this.#sessionId !== undefined;
   }
 
   /**
-   * Evaluates an expression that returns a string; otherwise resolves with `undefined`. An expression that may not terminate needs
-   * a timeout: terminating the thread would only end the expression, and the loop around it would continue.
+   * Evaluates an expression and resolves with its result if that is a string, otherwise with `undefined`. An expression that
+   * may not terminate needs a timeout. Without one, terminating the thread would only end the expression, and the endless loop
+   * around it would continue.
    */
   async evaluate(expression: string, timeout?: number): Promise<string | undefined> {
     const sessionId = this.#sessionId;

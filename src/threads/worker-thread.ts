@@ -28,25 +28,25 @@ export interface ThreadContext {
 }
 
 export interface ThreadOptions {
-  /** Purpose in log lines. */
+  /** Purpose of the thread, as shown in log lines. */
   readonly purpose: string;
   /** The module that the thread runs. */
   readonly entry: URL;
-  /** Heap limit; Node's default if absent. */
+  /** Heap limit in MB; absent for Node's default. */
   readonly memoryMaxMb?: number | undefined;
 }
 
 /**
- * Node's default is 48 MB. With 8 MB a worker uses 60 to 130 MB less; sinks use the same CPU time, the database source a third more
- * (test/bench/RESULTS.md).
+ * Size of the young generation of the heap. Node's default is 48 MB. With 8 MB a worker uses 60 to 130 MB less; sinks use the
+ * same CPU time, and the database source uses a third more (test/bench/RESULTS.md).
  */
 const YOUNG_GENERATION_MB = 8;
-/** A thread that cannot be terminated because it is blocked in a system call is abandoned after this time. */
+/** If a thread cannot be terminated because it is blocked in a system call, it is abandoned after this time. */
 const TERMINATE_MS = 5000;
 
 /**
- * A worker thread, seen from the main thread: starting -> up (`ready`) -> ended. Its log lines go to the main thread's
- * logger. `Functions`: functions of the thread; `Control`: functions of the main thread.
+ * A worker thread, as seen from the main thread. States: starting -> up (`ready`) -> ended. Its log lines are passed to the
+ * main thread's logger. `Functions` contains the functions of the thread, and `Control` those of the main thread.
  */
 export class WorkerThread<
   Functions extends ThreadFunctions,
@@ -147,7 +147,7 @@ export class WorkerThread<
     return `${String(this.thread)} (${this.purpose})`;
   }
 
-  /** The last recorded place of a task, or of the most recent one. */
+  /** The last recorded place of the given task, or of the most recently active one. */
   place(task?: string): Place | undefined {
     return readPlace(this.#places, task);
   }
@@ -156,11 +156,11 @@ export class WorkerThread<
     return (this.calls as unknown as ThreadCalls<Control, ThreadFunctions>).call('figures');
   }
 
-  /** Terminates the thread and everything that it has open. From the call on, the thread must not write. */
+  /** Terminates the thread and all its resources. From this call on, the thread must not write. */
   async end(why: ThreadEnd | string): Promise<ThreadEnd> {
     this.#asked ??= typeof why === 'string' ? { kind: 'asked', reason: why, error: undefined } : why;
     this.board.withdraw();
-    // Saves the counts of the thread; a hanging thread does not respond.
+    // Requests the final counts of the thread. A hanging thread would not respond, so it is not asked.
     if (isOrderly(this.#asked)) await this.#threads.ask(this);
     if (!(await within(this.worker.terminate(), TERMINATE_MS))) {
       this.#logger.error(
@@ -187,7 +187,9 @@ export class WorkerThread<
   }
 }
 
-/** The stack of a hanging thread was logged separately, and Node provides none for a full heap. */
+/**
+ * Logs the end of a thread. The stack of a hanging thread was logged separately, and Node provides no stack for a full heap.
+ */
 function logEnd(logger: Logger, end: ThreadEnd, text: string): void {
   if (end.kind === 'error') logger.error({ err: end.error }, text);
   else if (end.kind === 'overdue') logger.warn(text);
@@ -200,10 +202,10 @@ interface OpenOptions {
   readonly name: string;
 }
 
-/** When run from sources, the worker needs a loader, which threads do not inherit. */
+/** If the worker is run from sources, it needs a loader, which threads do not inherit. */
 function openWorker(entry: URL, options: OpenOptions): Worker {
   if (!entry.pathname.endsWith('.ts')) return new Worker(entry, options);
-  // Tests load this module with `require`, which has no `import.meta.resolve`.
+  // Tests load this module with `require`, where `import.meta.resolve` is unavailable.
   const folder = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));
   const loader = JSON.stringify(new URL('./dist/esm/api/index.mjs', folder).href);
   const start = `import(${loader}).then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); })`;

@@ -114,7 +114,7 @@ function isPem(content: Buffer): boolean {
   return content.includes('-----BEGIN ');
 }
 
-/** Restores the lines of PEM in a properties file, where they are separated by a literal ` ` or by blanks. */
+/** Restores the lines of PEM in a properties file, where they are separated by a literal `\n` or by blanks. */
 function unescapePem(text: string): string {
   const lines = text.replaceAll('\\n', '\n');
   return lines.replace(
@@ -125,7 +125,7 @@ function unescapePem(text: string): string {
 
 const VERSIONS: readonly SecureVersion[] = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'];
 
-/** Further names that Java accepts. */
+/** Names that Java accepts and Node does not support. */
 const UNSUPPORTED = ['SSLv2Hello', 'SSLv3'];
 
 function protocolRange(enabled: readonly string[]): ConnectionOptions {

@@ -15,7 +15,7 @@ export interface CastSpec {
   readonly fields: ReadonlyMap<string, CastType>;
 }
 
-/** Reads `spec` of Cast. Throws a ConfigError with Connect's text. */
+/** Parses the option `spec` of Cast. Throws a ConfigError with Connect's message. */
 export function castSpec(entries: readonly string[] | null): CastSpec {
   if (entries === null || entries.length === 0) throw new ConfigError('Must specify at least one field to cast.');
   const fields = new Map<string, CastType>();
@@ -33,7 +33,7 @@ export function castSpec(entries: readonly string[] | null): CastSpec {
       'Cast transformations that specify a type to cast the entire value to may only specify a single cast in their spec',
     );
   }
-  // The order of Java's map: of several fields that cannot be cast it says which one is named.
+  // Java casts the fields in the order of its map, so the order determines which invalid field an error names.
   return {
     whole,
     fields: new Map(javaHashMapOrder([...fields.keys()]).map((name) => [name, fields.get(name) ?? 'string'])),
@@ -58,5 +58,5 @@ function typeList(types: readonly string[]): string {
   return `[${types.map((type) => type.toUpperCase()).join(', ')}]`;
 }
 
-/** `[INT8, …, BYTES]`: what a cast can start from. */
+/** Types that can be cast: `[INT8, …, BYTES]`. */
 export const CAST_SOURCES_TEXT = typeList([...CAST_TYPES, 'bytes']);

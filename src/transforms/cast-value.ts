@@ -18,8 +18,8 @@ import {
 import { parsedDouble, parsedFloat, parsedInteger } from './number-parsing.ts';
 
 /**
- * A value as another type, by Java's casts. The result fits a schema of that type; without a schema numbers that have no
- * JavaScript type of their own become a TypedNumber. Throws a DataError for a value that cannot be cast.
+ * Casts a value like Java. The result is valid for a schema of the type. Without a schema, numbers become a TypedNumber, except
+ * for float64 and int64. Throws a DataError if the value cannot be cast.
  */
 export function castValue(value: ConnectValue, schema: Schema | null, type: CastType): ConnectValue {
   if (value === null) return null;
@@ -36,7 +36,7 @@ export function castValue(value: ConnectValue, schema: Schema | null, type: Cast
   }
 }
 
-/** `castValue` for values of a schema other than null. An int64 may be a number, as an argument and as a result. */
+/** Returns `castValue` for non-null values of a schema. An int64 may be a number, both as an argument and as a result. */
 export function castFor(schema: Schema, type: CastType): (value: Present) => ConnectValue {
   const isWide = schema.type === 'int64';
   const cast = (value: Present) => castValue(value, schema, type);
@@ -74,7 +74,7 @@ function containerType(value: ConnectValue): 'array' | 'map' | 'struct' | undefi
   return value instanceof Struct ? 'struct' : undefined;
 }
 
-/** Date as days, Time and Timestamp as milliseconds. */
+/** Converts a Date to days, and a Time or Timestamp to milliseconds. */
 function withoutLogicalType(value: ConnectValue, schema: Schema): ConnectValue {
   if (!(value instanceof Date)) return value;
   const ms = value.getTime();
@@ -101,7 +101,7 @@ function castToBoolean(value: ConnectValue): boolean {
   return castToLong(value) !== 0n;
 }
 
-/** The casts by the type that results. A number is a double or an integer of at most 32 bits. */
+/** Casts by target type. A number is a double or an integer of at most 32 bits. */
 const CASTS = {
   int8: (value: ConnectValue) => castToInt(value, 8),
   int16: (value: ConnectValue) => castToInt(value, 16),
@@ -112,7 +112,7 @@ const CASTS = {
   boolean: castToBoolean,
 } as const;
 
-/** Narrow integers are cut out of an int, as Java's byteValue and shortValue do. */
+/** Casts to an int first and then keeps its lowest bits, like Java's byteValue and shortValue. */
 export function castToInt(value: ConnectValue, bits: 8 | 16 | 32): number {
   if (typeof value === 'string') return Number(parsedInteger(value, bits));
   const int = typeof value === 'bigint' ? value : intOf(value);

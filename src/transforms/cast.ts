@@ -23,7 +23,7 @@ const options = declareOptions({
   'replace.null.with.default': replaceNullWithDefault,
 });
 
-/** Changes the type of fields at the top, or of the whole key or value, by Java's rules for numbers. */
+/** Changes the type of top-level fields, or of the whole key or value, by Java's rules for numbers. */
 export const cast = partTransformation('Cast', options, (config, part) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const replaceNull = parsed['replace.null.with.default'];
@@ -43,7 +43,7 @@ export const cast = partTransformation('Cast', options, (config, part) => {
       { ...basicsOf(schema), optional: schema.optional },
     );
     const byDefault = (schema.defaultValue ?? null) as ConnectValue;
-    // A struct cannot be cast, and neither can a default that is one: Connect refuses such schemas.
+    // Casting a default that is a struct fails, because Connect rejects such schemas.
     return {
       schema: byDefault === null ? casted : withDefault(casted, castValue(byDefault, schema, 'string')),
       fields: cells,
@@ -63,7 +63,7 @@ export const cast = partTransformation('Cast', options, (config, part) => {
     ...inFields,
     apply(record) {
       const schema = part.schema(record);
-      // Connect makes the new schema before it looks at the value.
+      // Connect creates the new schema before it checks the value, so an error of the schema is reported first.
       if (schema !== null && part.value(record) !== null) mapping(schema);
       return inFields.apply(record);
     },
@@ -85,7 +85,7 @@ function wholeCast(part: RecordPart, type: CastType): PlannableTransformation {
   };
 }
 
-/** A schema of another type, as optional as it was, with its default cast too. */
+/** A schema of another type. It is optional if the original is, and its default is also cast. */
 function castSchema(schema: Schema, type: CastType, basics: ConstructorParameters<typeof Schema>[1]): Schema {
   const casted = new Schema(type, { ...basics, optional: schema.optional });
   const byDefault = castValue((schema.defaultValue ?? null) as ConnectValue, schema, type);

@@ -12,7 +12,7 @@ const options = declareOptions({
   },
 });
 
-/** Removes all headers of the given names. */
+/** Removes all headers with the given names. */
 export const dropHeaders = recordTransformation('DropHeaders', options, (config) => {
   const dropped = new Set(parseOptions(options, config, { errors: 'first' }).headers);
   return headerTransformation((headers) => headers.filter(({ key }) => !dropped.has(key)));

@@ -18,7 +18,7 @@ const options = declareOptions({
   'field.syntax.version': fieldSyntaxVersion,
 });
 
-/** Takes one field of a struct or map in place of the whole; null stays null. */
+/** Replaces a struct or map with the value of one of its fields; null stays null. */
 export const extractField = partTransformation('ExtractField', options, (config, part) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const withDefault = parsed['replace.null.with.default'];

@@ -7,13 +7,13 @@ import { cellOf } from './struct-cells.ts';
 const PURPOSE = 'nested field access';
 
 /**
- * The path to one field (org.apache.kafka.connect.transforms.field.SingleFieldPath). V1: the text is the name of a field at
- * the top. V2: dots separate steps; a step in backticks may hold dots, and a backtick before a dot inside it is written
- * with a backslash.
+ * The path to one field (org.apache.kafka.connect.transforms.field.SingleFieldPath). In V1, the text is the name of a top-level
+ * field. In V2, dots separate the steps of the path. A step in backticks may contain dots; inside such a step, a backtick before
+ * a dot is escaped with a backslash.
  */
 export class FieldPath {
   readonly #parents: readonly string[];
-  /** Absent: the path has no steps, because it is an empty text of V2. */
+  /** Absent if the path has no steps, which is the case for an empty text in V2. */
   readonly #last: string | undefined;
 
   constructor(text: string, version: 'V1' | 'V2') {
@@ -26,13 +26,13 @@ export class FieldPath {
     return this.#parents.length > 0;
   }
 
-  /** The name of the field itself. */
+  /** Name of the field at the end of the path. */
   get last(): string {
     if (this.#last === undefined) throw illegalArgument('fromIndex(0) > toIndex(-1)');
     return this.#last;
   }
 
-  /** Throws a DataError if a field on the path is not a struct. */
+  /** Returns `undefined` if a field on the path is missing. Throws a DataError if a parent on the path is not a struct. */
   fieldOf(schema: Schema): Field | undefined {
     let current: Schema | undefined = schema;
     for (const step of this.#parents) {
@@ -42,7 +42,7 @@ export class FieldPath {
     return fieldIn(current, this.last);
   }
 
-  /** Null if a field on the path is missing or null. */
+  /** Returns null if a field on the path is missing or null. */
   inStruct(struct: Struct, withDefault: boolean): ConnectValue {
     let current = struct;
     for (const step of this.#parents) {
@@ -55,7 +55,7 @@ export class FieldPath {
     return field === undefined ? null : cellOf(current, field, withDefault);
   }
 
-  /** Null if a field on the path is missing or null. */
+  /** Returns null if a field on the path is missing or null. */
   inMap(map: ConnectMap): ConnectValue {
     let current = map;
     for (const step of this.#parents) {

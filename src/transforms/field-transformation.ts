@@ -8,21 +8,21 @@ import { fieldAt } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
 
 /**
- * The effect of a transformation on the structs of one schema: the schema that results, and where the value of each of its fields
- * comes from. A mapping is the only place where this is written down. `mappedStruct` applies it to a single struct and reports
- * what is wrong with it. `mappedPlaces` adds it to a plan, which leaves records with anything wrong to `mappedStruct`.
+ * Describes the effect of a transformation on structs of one schema: the resulting schema, and the source of each field's value.
+ * `mappedStruct` applies a mapping to a single struct and throws an error if the struct is invalid. `mappedPlaces` adds the
+ * mapping to a plan; a record that the plan cannot process is transformed individually with `mappedStruct`.
  */
 export interface StructMapping {
   readonly schema: Schema;
-  /** In the order of the schema's fields. */
+  /** Sources of the values, in the order of the schema's fields. */
   readonly fields: readonly MappedField[];
-  /** Set if a field may get a value of another schema, so that each record decides. */
+  /** Set if a field may get a value of another schema, so that each record must be checked individually. */
   readonly isUnplanned?: boolean;
 }
 
 export interface MappedField {
   readonly from: Field;
-  /** Reads the default of `from` where the struct holds null. */
+  /** Whether a null is read as the default of `from`. */
   readonly withDefault: boolean;
   /** Converts values; null stays null. An int64 may be a number, as an argument and as a result. */
   readonly change?: ((value: Present) => ConnectValue) | undefined;
@@ -56,7 +56,7 @@ export function mappedPlaces(plan: StructPlan, struct: PlannedPart, { schema, fi
   });
 }
 
-/** Adds a mapping of the key or value to a plan. Returns false if it is not a struct there. */
+/** Adds a mapping of the key or value to a plan. Returns `false` if the key or value is not a struct or cannot be planned. */
 export function planFields(plan: StructPlan, part: RecordPart, mapping: (schema: Schema) => StructMapping): boolean {
   const struct = plannedStruct(part, plan);
   if (struct === undefined) return false;
@@ -66,13 +66,13 @@ export function planFields(plan: StructPlan, part: RecordPart, mapping: (schema:
 }
 
 interface FieldRules {
-  /** Connect's name for what the transformation does, for messages. */
+  /** Connect's description of the transformation, for error messages. */
   readonly purpose: string;
-  /** Returns the record unchanged if the key or value is null. */
+  /** Whether a record with a null key or value is returned unchanged. */
   readonly keepsNull?: boolean;
-  /** Called for each map without a schema. */
+  /** Transforms a map without a schema. */
   readonly inMap: (map: ConnectMap) => ConnectMap;
-  /** Called for each struct, so that it has to remember its results. */
+  /** Called for each struct, so it must cache its results by schema. */
   readonly mapping: (schema: Schema) => StructMapping;
 }
 
@@ -95,7 +95,7 @@ export function fieldTransformation(
   };
 }
 
-/** The map with the values of some keys changed; keys that it does not have are added. */
+/** A copy of the map with the values of some keys changed. A missing key is added; its `change` is called with null. */
 export function changedMap(
   map: ConnectMap,
   changes: Iterable<readonly [name: string, change: (value: ConnectValue) => ConnectValue]>,

@@ -16,11 +16,11 @@ const options = declareOptions({
     type: 'STRING',
     default: '.',
     importance: 'MEDIUM',
-    documentation: 'Stands between the names of the fields that lead to a value.',
+    documentation: 'Separator between the parts of a flattened field name.',
   },
 });
 
-/** A field of the flat schema and the path to its value: the structs on the path, then the field. */
+/** A field of the flattened schema, with the path to its value: the enclosing structs from the top, then the original field. */
 interface Leaf {
   readonly name: string;
   readonly schema: Schema;
@@ -28,10 +28,10 @@ interface Leaf {
   readonly field: Field;
 }
 
-/** Limit for the names of one record together, because a long delimiter between nested fields could exhaust the memory. */
+/** Limit for the total length of the names in one record. A long delimiter between nested fields could exhaust the memory. */
 const MAX_NAME_CHARACTERS = 16 * 1024 * 1024;
 
-/** Makes one level of nested structs or maps; arrays stay as they are. */
+/** Flattens nested structs or maps to one level; arrays are not changed. */
 export const flatten = partTransformation('Flatten', options, (config, part) => {
   const { delimiter } = parseOptions(options, config, { errors: 'first' });
   let left = MAX_NAME_CHARACTERS;
@@ -73,7 +73,10 @@ export const flatten = partTransformation('Flatten', options, (config, part) => 
   });
 });
 
-/** The value is null if a struct on the path is null, without a check; otherwise the field's default applies. */
+/**
+ * If a struct on the path is null, the value is null, and null is accepted even if the field is required. Otherwise a null is
+ * read as the field's default.
+ */
 function mappedLeaf({ parents: [top, ...parents], field }: Leaf, to: Field): MappedField {
   if (top === undefined) return { from: field, withDefault: true };
   return {
@@ -102,7 +105,10 @@ function schemalessLeaf(value: ConnectValue, name: string): ConnectValue {
   return value;
 }
 
-/** A field is optional when anything above it is; its default is its own, else its place in a default above it. */
+/**
+ * Yields the fields of the flattened schema. A field is optional if it or an enclosing struct is optional. Its default is its own
+ * default, or otherwise its value in the default of an enclosing struct.
+ */
 function* leavesOf(
   schema: Schema,
   prefix: string,

@@ -28,7 +28,7 @@ const options = declareOptions({
   operation: {
     type: 'STRING',
     importance: 'HIGH',
-    documentation: 'Whether the fields stay where they are (`copy`) or not (`move`).',
+    documentation: 'Whether the fields are kept (`copy`) or removed (`move`).',
     validator: oneOf('move', 'copy'),
   },
   'replace.null.with.default': replaceNullWithDefault,
@@ -44,7 +44,7 @@ export const headerFrom = partTransformation('HeaderFrom', options, (config, par
     throw new ConfigError("'fields' config must have the same number of elements as 'headers' config.");
   }
   const pairs = fields.map((field, index) => ({ field, header: names[index] ?? field }));
-  /** Used only to move fields. */
+  // The mapping is used only to move fields.
   const mapping = rememberedBySchema((from): StructMapping => {
     const kept = from.fields.filter(({ name }) => !moved.has(name));
     return { schema: structSchema(kept, basicsOf(from)), fields: kept.map((field) => ({ from: field, withDefault })) };

@@ -10,11 +10,11 @@ const options = declareOptions({
   field: {
     type: 'STRING',
     importance: 'MEDIUM',
-    documentation: 'Name of the one field of the struct or map that comes out.',
+    documentation: 'Name of the only field of the resulting struct or map.',
   },
 });
 
-/** Puts the whole key or value into a field of a new struct, or of a map where there is no schema. */
+/** Puts the whole key or value into the only field of a new struct, or of a map if there is no schema. */
 export const hoistField = partTransformation('HoistField', options, (config, part) => {
   const { field: name } = parseOptions(options, config, { errors: 'first' });
   const hoisted = rememberedBySchema((schema) => structSchema([{ name, schema }]));

@@ -14,7 +14,7 @@ import { basicsOf, fieldAt, rememberedBySchema, structSchema } from './schema-bu
 import { checkedCell } from './struct-cells.ts';
 
 const PURPOSE = 'field insertion';
-const MARKS = 'A `!` at its end makes the field required, a `?` optional, as it is without either.';
+const MARKS = 'A trailing `!` makes the field required; with a trailing `?` or no mark it is optional.';
 
 function fieldName(what: string) {
   return {
@@ -28,8 +28,8 @@ function fieldName(what: string) {
 const options = declareOptions({
   'topic.field': fieldName('the topic'),
   'partition.field': fieldName('the partition'),
-  'offset.field': fieldName('the offset, of sinks only'),
-  'timestamp.field': fieldName('the time of the record'),
+  'offset.field': fieldName('the offset (sinks only)'),
+  'timestamp.field': fieldName('the timestamp of the record'),
   'static.field': fieldName('a fixed text'),
   'static.value': {
     type: 'STRING',
@@ -40,17 +40,17 @@ const options = declareOptions({
   'replace.null.with.default': replaceNullWithDefault,
 });
 
-/** One field to insert. Both readings give `undefined` when the record has no such thing; the field is left unset then. */
+/** A field to insert. `typed` and `untyped` return `undefined` if the record has no such value; the field is then not set. */
 interface Insertion {
   readonly name: string;
   readonly schema: Schema;
   readonly typed: (record: ConnectRecord) => ConnectValue | undefined;
   readonly untyped: (record: ConnectRecord) => ConnectValue | undefined;
-  /** The place of the value in a plan. */
+  /** Place of the value in a plan; `undefined` if the plan does not have it. */
   readonly planned: (plan: StructPlan) => number | undefined;
 }
 
-/** Adds the topic, partition, offset or time of the record, or a fixed text, to a struct or map. */
+/** Adds the topic, partition, offset or timestamp of the record, or a fixed text, to a struct or map. */
 export const insertField = partTransformation('InsertField', options, (config, part) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const withDefault = parsed['replace.null.with.default'];
@@ -85,7 +85,7 @@ export const insertField = partTransformation('InsertField', options, (config, p
   ];
   if (insertions.length === 0) throw new ConfigError('No field insertion configured');
   if (parsed['static.field'] !== null && staticValue === null) {
-    // Connect prints an object here, with a number of its own.
+    // Connect's message contains the hash code of an object, which differs with each run; here it is derived from the name.
     const spec = `org.apache.kafka.connect.transforms.InsertField$InsertionSpec@${(javaStringHash(parsed['static.field']) >>> 0).toString(16)}`;
     const reason = `No value specified for static field: ${spec}`;
     throw new ConfigError(invalidValueText('static.value', null, reason));

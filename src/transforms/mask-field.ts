@@ -24,13 +24,14 @@ const options = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation: 'Replaces numbers and texts, converted to the type of the field; zero, false or empty without it.',
+    documentation:
+      'Replacement for numbers and texts, converted to the type of the field. Without it, values become zero, false or empty.',
     validator: nonEmptyString,
   },
   'replace.null.with.default': replaceNullWithDefault,
 });
 
-/** Replaces fields at the top of structs and maps by zero, false, an empty text, list or map, or by a fixed value. */
+/** Replaces top-level fields of structs and maps with zero, false, an empty text, list or map, or a fixed value. */
 export const maskField = partTransformation('MaskField', options, (config, part) => {
   const { fields, replacement, ...parsed } = parseOptions(options, config, { errors: 'first' });
   const withDefault = parsed['replace.null.with.default'];
@@ -67,7 +68,7 @@ function zeroOf(value: ConnectValue, schema: Schema | null): ConnectValue {
   throw new DataError(`Cannot mask value of type: class ${javaClassOf(value, schema)}`);
 }
 
-/** The replacement as the value's own type: integers lose their fraction and wrap, as Java's narrowing does. */
+/** Converts the replacement to the type of the value. Integers are truncated and overflow as in Java's narrowing conversions. */
 function replaced(value: ConnectValue, schema: Schema | null, text: string): ConnectValue {
   if (typeof value === 'bigint') return narrowed(text, 'int64');
   if (value instanceof TypedNumber) return new TypedNumber(value.type, Number(narrowed(text, value.type)));

@@ -7,7 +7,7 @@ import type { Decimal } from '../data/value.ts';
 const MAX_LONG = 2n ** 63n - 1n;
 const MIN_LONG = -(2n ** 63n);
 
-/** `(long)` of a double: NaN is 0, fractions are cut off, what is too large becomes the nearest long. */
+/** `(long)` of a double: NaN becomes 0, fractions are truncated, and a value out of range becomes the nearest long. */
 export function doubleToLong(value: number): bigint {
   if (Number.isNaN(value)) return 0n;
   if (value >= 2 ** 63) return MAX_LONG;
@@ -20,15 +20,15 @@ export function doubleToInt(value: number): number {
   return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, Math.trunc(value))) + 0;
 }
 
-/** `(float)` of a long: rounded once, where a double in between would round twice. */
+/** `(float)` of a long. The result is rounded only once; a conversion through a double would round twice. */
 export function longToFloat(value: bigint): number {
   const double = Number(value);
   return Number.isSafeInteger(double) ? Math.fround(double) : parseFloat32(String(value));
 }
 
-/** `BigDecimal.longValue`: the fraction is cut off and the lowest 64 bits are kept. */
+/** `BigDecimal.longValue`: the fraction is truncated and the lowest 64 bits are kept. */
 export function decimalToLong({ unscaled, scale }: Decimal): bigint {
-  // From 10^64 on no bit of the lowest 64 is set.
+  // The lowest 64 bits of a multiple of 10^64 are zero.
   if (unscaled === 0n || scale <= -64) return 0n;
   if (scale <= 0) return BigInt.asIntN(64, unscaled * 10n ** BigInt(-scale));
   return scale > String(unscaled).length ? 0n : BigInt.asIntN(64, unscaled / 10n ** BigInt(scale));

@@ -4,9 +4,9 @@ import { MAX_DECIMAL_DIGITS, parseDecimal } from '../data/logical-values.ts';
 import type { Decimal } from '../data/value.ts';
 import { numberFormatError } from './requirements.ts';
 
-/** Texts as Java's parsers read them. Invalid ones throw a NumberFormatException with the reason that Java gives. */
+/** Parsers of numbers like Java's. For invalid text, they throw a NumberFormatException with Java's message. */
 
-/** `Byte.parseByte`, `Short.parseShort`, `Integer.parseInt`, `Long.parseLong`: blanks around the digits are refused. */
+/** `Byte.parseByte`, `Short.parseShort`, `Integer.parseInt`, `Long.parseLong`: blanks around the digits are rejected. */
 export function parsedInteger(text: string, bits: 8 | 16 | 32 | 64): bigint {
   const value = parseInteger(text);
   if (value === undefined || BigInt.asIntN(Math.max(bits, 32), value) !== value) {

@@ -15,7 +15,7 @@ import { toError } from '../errors.ts';
 
 const PACKAGE = 'org.apache.kafka.connect.transforms';
 
-/** A transformation of whole records: one plugin, `…transforms.Name`. */
+/** Declares a transformation of whole records as the plugin `…transforms.Name`. */
 export function recordTransformation(
   name: string,
   options: OptionDeclarations,
@@ -24,7 +24,7 @@ export function recordTransformation(
   return [{ type: 'transformation', className: `${PACKAGE}.${name}`, version: CONNECT_VERSION, options, create }];
 }
 
-/** A transformation of the headers alone. */
+/** Creates a transformation that changes only the headers. */
 export function headerTransformation(
   change: (headers: readonly Header[]) => readonly Header[],
 ): PlannableTransformation {
@@ -37,7 +37,7 @@ export function headerTransformation(
   };
 }
 
-/** A transformation of keys or values: two plugins, `…transforms.Name$Key` and `…transforms.Name$Value`. */
+/** Declares a transformation of keys or values as two plugins, `…transforms.Name$Key` and `…transforms.Name$Value`. */
 export function partTransformation(
   name: string,
   options: OptionDeclarations,
@@ -48,15 +48,15 @@ export function partTransformation(
   );
 }
 
-/** The key or the value of a record, whichever the class name of a transformation ends with (`$Key`, `$Value`). */
+/** Access to the part of a record that a transformation changes: the key (class name `…$Key`) or the value (`…$Value`). */
 export interface RecordPart {
   schema(record: ConnectRecord): Schema | null;
   value(record: ConnectRecord): ConnectValue;
-  /** The same record with another schema and value at this place. */
+  /** A copy of the record in which this part has another schema and value. */
   replaced<R extends ConnectRecord>(record: R, schema: Schema | null, value: ConnectValue): R;
-  /** The key or value in a plan; `undefined` if the plan does not know it. */
+  /** The part in a plan; `undefined` if the plan does not include it. */
   planned(plan: StructPlan): PlannedPart | undefined;
-  /** Replaces the key or value in a plan. Returns `true`, as the method of a planned transformation does. */
+  /** Replaces the part in a plan. Returns `true`, so that a transformation's `PLAN` method can return the result. */
   replan(plan: StructPlan, schema: Schema, places: readonly number[]): true;
 }
 
@@ -90,14 +90,13 @@ export function plannedStruct(part: RecordPart, plan: StructPlan): PlannedPart |
   return planned?.schema.type === 'struct' ? planned : undefined;
 }
 
-/** Options that several transformations have. */
+/** Options that several transformations have in common. */
 
 export const replaceNullWithDefault = {
   type: 'BOOLEAN',
   default: true,
   importance: 'MEDIUM',
-  documentation:
-    'Whether a field that holds null and has a default is read as its default; with false it is read as null.',
+  documentation: 'Whether a null in a field that has a default is read as the default; with false it is read as null.',
 } as const satisfies OptionDeclaration;
 
 export const fieldSyntaxVersion = {
@@ -105,7 +104,7 @@ export const fieldSyntaxVersion = {
   default: 'V1',
   importance: 'HIGH',
   documentation:
-    'How fields are named. `V1`: a name is a field at the top. `V2`: dots lead into structs and maps, and backticks around a name keep the dots in it.',
+    'Syntax of field names. `V1`: a name is a top-level field. `V2`: dots separate nested fields, and backticks enclose a name that contains dots.',
   validator: oneOfIgnoringCase('V1', 'V2'),
 } as const satisfies OptionDeclaration;
 
@@ -115,7 +114,7 @@ export const nonEmptyList: Validator = {
   check: (_name, value) => (Array.isArray(value) && value.length > 0 ? undefined : 'Empty list'),
 };
 
-/** Lists of pairs (`spec` of Cast, `renames` of ReplaceField), which `parse` refuses with an error. */
+/** Validates a list of pairs (`spec` of Cast, `renames` of ReplaceField) with `parse`, which throws an error if it is invalid. */
 export function pairsValidator(parse: (pairs: readonly string[] | null) => unknown): Validator {
   return {
     text: 'list of colon-delimited pairs, e.g. <code>foo:bar,abc:xyz</code>',

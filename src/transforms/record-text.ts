@@ -3,7 +3,7 @@ import { javaText } from '../java/java-text.ts';
 import type { ConnectRecord, SinkRecord, SourceCoordinates, SourceRecord } from '../data/record.ts';
 import { schemaText } from '../data/schema.ts';
 
-/** A record in Connect's messages (ConnectRecord.toString and its subclasses). */
+/** The text of a record in Connect's messages (`toString` of ConnectRecord and its subclasses). */
 export function recordText(record: ConnectRecord): string {
   return `${originText(record)} ConnectRecord{topic='${record.topic}', kafkaPartition=${String(record.partition)}, key=${javaText(record.key, record.keySchema)}, keySchema=${schemaText(record.keySchema)}, value=${javaText(record.value, record.valueSchema)}, valueSchema=${schemaText(record.valueSchema)}, timestamp=${String(record.timestamp)}, headers=ConnectHeaders(headers=${headersText(record)})}`;
 }

@@ -7,8 +7,8 @@ import { JavaPattern, ReplacementError } from '../java/java-regex.ts';
 import { recordError, requireTopic } from './requirements.ts';
 import { recordTransformation } from './plugin-declaration.ts';
 
-/** A connector has few topics; beyond this number the cache of their new names is cleared. */
-const REMEMBERED_TOPICS = 1000;
+/** A connector has few topics. The cache of their new names is cleared when it reaches this size. */
+const MAX_CACHED_TOPICS = 1000;
 
 const options = declareOptions({
   regex: {
@@ -30,7 +30,7 @@ const NO_TOPIC = 'Cannot invoke "java.lang.CharSequence.length()" because "this.
 export const regexRouter = recordTransformation('RegexRouter', options, (config) => {
   const { regex, replacement } = parseOptions(options, config, { errors: 'first' });
   const pattern = JavaPattern.compile(regex);
-  const known = new BoundedMap<string, string>(REMEMBERED_TOPICS);
+  const known = new BoundedMap<string, string>(MAX_CACHED_TOPICS);
   const routed = (given: string): string => {
     const topic = requireTopic(given, NO_TOPIC);
     return known.getOrCreate(topic, () => (pattern.matches(topic) ? replaced(pattern, topic, replacement) : topic));

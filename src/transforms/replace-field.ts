@@ -27,7 +27,7 @@ const options = declareOptions({
     type: 'LIST',
     default: [],
     importance: 'MEDIUM',
-    documentation: 'Fields to keep; all when empty.',
+    documentation: 'Fields to keep; all if empty.',
     validator: distinctList(),
   },
   renames: {
@@ -52,12 +52,12 @@ function renamesOf(pairs: readonly string[]): Map<string, string> {
   return renames;
 }
 
-/** If several fields get the same name, Java's maps keep the one that is last in their order. */
+/** Old names by new name. If several fields get the same name, the last one in the order of Java's map is used. */
 function reversed(renames: ReadonlyMap<string, string>): Map<string, string> {
   return new Map(javaHashMapOrder([...renames.keys()]).map((from) => [renames.get(from) ?? from, from]));
 }
 
-/** Leaves out and renames fields at the top of structs and maps. */
+/** Drops and renames top-level fields of structs and maps. */
 export const replaceField = partTransformation('ReplaceField', options, (config, part) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const withDefault = parsed['replace.null.with.default'];
@@ -80,7 +80,7 @@ export const replaceField = partTransformation('ReplaceField', options, (config,
       const change = field.schema === to.schema ? undefined : (value: Present) => fittingCell(value, field, to);
       return { from: field, withDefault, change };
     });
-    // If two fields get the same name, the value may be that of the field that is excluded.
+    // If two fields get the same name, the value may come from the excluded field and must be checked for each record.
     return { schema, fields, isUnplanned: fields.some(({ change }) => change !== undefined) };
   });
 

@@ -7,39 +7,42 @@ import { DataError, SluiceError } from '../errors.ts';
 
 export type ConnectMap = ReadonlyMap<ConnectValue, ConnectValue>;
 
-/** A value without a schema as a map. */
+/** Returns a schemaless value that is a map. Throws a DataError if it is not. */
 export function requireMap(value: ConnectValue, purpose: string): ConnectMap {
   if (value instanceof Map) return value;
   throw new DataError(`Only Map objects supported in absence of schema for [${purpose}], found: ${javaClassOf(value)}`);
 }
 
-/** A value with this schema as a struct. */
+/** Returns a value that is a struct. Throws a DataError with the Java class of the value if it is not. */
 export function requireStruct(value: ConnectValue, schema: Schema, purpose: string): Struct {
   if (value instanceof Struct) return value;
   throw new DataError(`Only Struct objects supported for [${purpose}], found: ${javaClassOf(value, schema)}`);
 }
 
-/** Only structs have fields (ConnectSchema.fields). */
+/** Throws a DataError if the schema is not that of a struct (ConnectSchema.fields). */
 export function requireStructSchema({ type }: Schema): void {
   if (type !== 'struct') throw new DataError('Cannot list fields on non-struct type');
 }
 
-/** Failures with the Java classes that traces and dead letters of Connect's own transformations show. */
+/** Errors with the Java classes that Connect's own transformations show in traces and dead-letter records. */
 
-/** SchemaBuilderException: the resulting schema is invalid. */
+/** Creates a SchemaBuilderException, which means that the resulting schema is invalid. */
 export function schemaBuilderError(message: string, cause?: unknown): SluiceError {
   return recordError('org.apache.kafka.connect.errors.SchemaBuilderException', message, cause);
 }
 
-/** IllegalArgumentException, for records. */
+/** Creates an IllegalArgumentException that concerns a single record. */
 export function illegalArgument(message: string): SluiceError {
   return recordError('java.lang.IllegalArgumentException', message);
 }
 
-/** Names of topics have at most 249 characters. Routers that each double a name would fill the memory. */
+/** Kafka allows at most 249 characters. This higher limit keeps routers that double the name from filling the memory. */
 const MAX_TOPIC_LENGTH = 65_536;
 
-/** NullPointerException of a router: only a source connector that sets no topic makes such a record. */
+/**
+ * Returns the topic. Throws a NullPointerException with the message `javaText` if a source connector did not set the topic, and a
+ * DataError if the topic is too long.
+ */
 export function requireTopic(topic: string | null, javaText: string): string {
   if (topic === null) throw recordError('java.lang.NullPointerException', javaText);
   if (topic.length > MAX_TOPIC_LENGTH)
@@ -49,7 +52,7 @@ export function requireTopic(topic: string | null, javaText: string): string {
   return topic;
 }
 
-/** ClassCastException of a key that is not a string. Null passes, as casts of null do. */
+/** Returns a key that is a string or null. Throws a ClassCastException for any other key. */
 export function requireTextKey(key: ConnectValue): string | null {
   if (key === null || typeof key === 'string') return key;
   const name = javaClassOf(key);
@@ -59,12 +62,12 @@ export function requireTextKey(key: ConnectValue): string | null {
   );
 }
 
-/** The NumberFormatException below a DataException. */
+/** Creates the NumberFormatException that is the cause of a DataException. */
 export function numberFormatError(message: string): SluiceError {
   return recordError('java.lang.NumberFormatException', message);
 }
 
-/** A failure of one record with the name of a Java class. */
+/** Creates an error that concerns a single record and has the name of a Java class. */
 export function recordError(javaName: string, message: string, cause?: unknown): SluiceError {
   return new SluiceError(message, { scope: 'record', javaName, ...(cause === undefined ? {} : { cause }) });
 }

@@ -5,20 +5,20 @@ import type { ConnectValue } from '../data/value.ts';
 import { DataError } from '../errors.ts';
 import { schemaBuilderError } from './requirements.ts';
 
-/** How many schemas a transformation remembers its work for, as Connect's do. */
-const REMEMBERED_SCHEMAS = 16;
+/** Number of schemas for which a transformation caches its results, as in Connect. */
+const MAX_CACHED_SCHEMAS = 16;
 
 export interface NamedSchema {
   readonly name: string;
   readonly schema: Schema;
 }
 
-/** Name, version, documentation and parameters (SchemaUtil.copySchemaBasics): not whether it is optional, nor the default. */
+/** Name, version, documentation and parameters, but neither `optional` nor the default (SchemaUtil.copySchemaBasics). */
 export function basicsOf({ name, version, doc, parameters }: Schema): SchemaOptions {
   return { name, version, doc, parameters };
 }
 
-/** A struct schema as SchemaBuilder makes it: no field twice, none without a name. */
+/** Creates a struct schema. Throws a SchemaBuilderException if a field name is empty or occurs twice. */
 export function structSchema(fields: readonly NamedSchema[], options: SchemaOptions = {}): Schema {
   const seen = new Set<string>();
   for (const { name } of fields) {
@@ -29,14 +29,14 @@ export function structSchema(fields: readonly NamedSchema[], options: SchemaOpti
   return Schema.struct(fields, options);
 }
 
-/** The schema with this default, refused when the default does not fit (SchemaBuilder.defaultValue). */
+/** A copy of the schema with this default (SchemaBuilder.defaultValue). Throws a SchemaBuilderException if it does not match. */
 export function withDefault(schema: Schema, defaultValue: ConnectValue): Schema {
   const mismatch = valueMismatch(schema, defaultValue);
   if (mismatch !== undefined) throw schemaBuilderError('Invalid default value', new DataError(mismatch));
   return copyOf(schema, { defaultValue });
 }
 
-/** The schema with some of its options changed. */
+/** A copy of the schema with some of its options changed. */
 export function copyOf(schema: Schema, changes: SchemaOptions): Schema {
   const { type, optional, defaultValue, fields, keySchema, valueSchema } = schema;
   return new Schema(
@@ -50,9 +50,9 @@ export function copyOf(schema: Schema, changes: SchemaOptions): Schema {
   );
 }
 
-/** `build` with a cache of its results for the latest schemas. */
+/** Returns `build` with a cache of its results for the most recent schemas. */
 export function rememberedBySchema<T>(build: (schema: Schema) => T): (schema: Schema) => T {
-  const known = new BoundedMap<Schema, T>(REMEMBERED_SCHEMAS);
+  const known = new BoundedMap<Schema, T>(MAX_CACHED_SCHEMAS);
   let last: Schema | undefined;
   let lastResult: T | undefined;
   return (schema) => {
@@ -63,7 +63,7 @@ export function rememberedBySchema<T>(build: (schema: Schema) => T): (schema: Sc
   };
 }
 
-/** The field of a schema that was made with it. */
+/** The field at an index that must exist. */
 export function fieldAt(schema: Schema, index: number): Field {
   const field = schema.fields[index];
   if (field === undefined) throw new RangeError(`no field ${String(index)}`);

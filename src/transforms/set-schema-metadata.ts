@@ -14,7 +14,7 @@ const options = declareOptions({
   'replace.null.with.default': replaceNullWithDefault,
 });
 
-/** Gives the struct schema of the key or value another name or version. */
+/** Changes the name or version of the key's or value's struct schema. */
 export const setSchemaMetadata = partTransformation('SetSchemaMetadata', options, (config, part) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const name = parsed['schema.name'];
@@ -31,7 +31,7 @@ export const setSchemaMetadata = partTransformation('SetSchemaMetadata', options
       const value = part.value(record);
       if (value === null && schema === null) return record;
       if (schema === null) throw new DataError('Schema required for [updating schema metadata]');
-      // Connect 4.3 asks every schema for its fields, so that only structs are accepted.
+      // Connect 4.3 reads the fields of every schema, so it accepts only structs.
       requireStructSchema(schema);
       const rule = mapping(schema);
       return part.replaced(record, rule.schema, value instanceof Struct ? mappedStruct(value, rule) : value);

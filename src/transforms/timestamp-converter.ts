@@ -34,31 +34,32 @@ const options = declareOptions({
     type: 'STRING',
     default: '',
     importance: 'HIGH',
-    documentation: 'The field with the time; empty when the whole key or value is one.',
+    documentation: 'The field with the time; empty if the whole key or value is a time.',
   },
   'target.type': {
     type: 'STRING',
     importance: 'HIGH',
-    documentation: 'What the time becomes.',
+    documentation: 'Type to which the time is converted.',
     validator: oneOf(...TIMESTAMP_KINDS),
   },
   format: {
     type: 'STRING',
     default: '',
     importance: 'MEDIUM',
-    documentation: 'How times are written as text, read or made: a pattern of Java’s SimpleDateFormat, in UTC.',
+    documentation: 'Pattern of Java’s SimpleDateFormat, in UTC, for reading and writing times as text.',
   },
   'unix.precision': {
     type: 'STRING',
     default: 'milliseconds',
     importance: 'LOW',
-    documentation: 'Unit of times that are numbers. Times in between have milliseconds, so that finer digits are lost.',
+    documentation:
+      'Unit of times that are numbers. Times are converted through milliseconds, so finer digits are lost.',
     validator: oneOf(...Object.keys(UNIX_PRECISIONS)),
   },
   'replace.null.with.default': replaceNullWithDefault,
 });
 
-/** Turns times into texts, numbers or Connect's logical types, and back. */
+/** Converts times between texts, numbers and Connect's logical types. */
 export const timestampConverter = partTransformation('TimestampConverter', options, (config, part) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const { field: name } = parsed;
@@ -89,7 +90,7 @@ export const timestampConverter = partTransformation('TimestampConverter', optio
       return {
         from: field,
         withDefault: replaceNull,
-        // Connect refuses a field that cannot be a time after it has checked the fields before it.
+        // Connect checks the preceding fields before it rejects a field that cannot be a time, so the change is computed late.
         get change() {
           return changeOf(field.schema);
         },
@@ -128,13 +129,13 @@ export const timestampConverter = partTransformation('TimestampConverter', optio
       if (value !== null) return inFields.apply(record);
       return part.replaced(record, schema === null ? null : mapping(schema).schema, null);
     },
-    // A zone that is read with one record counts for the next ones, and a plan reads texts of records that are refused.
+    // A zone that is parsed in one record also applies to later records. A plan may also parse records that are then rejected.
     [PLAN]: (plan) => name !== '' && settings.format?.keepsZone !== true && inFields[PLAN](plan),
   };
 });
 
 function settingsOf(target: TimestampKind, pattern: string, precision: UnixPrecision): TimestampSettings {
-  // Java shows the exception as the value, and the text as the name of an option.
+  // In Java's message, the exception is in the place of the value, and the explanation is in the place of the option name.
   const refused = (message: string): ConfigError =>
     new ConfigError(
       `Invalid value java.lang.IllegalArgumentException: ${message} for configuration TimestampConverter requires a SimpleDateFormat-compatible pattern for string timestamps: ${pattern}`,

@@ -7,7 +7,7 @@ import type { ConnectValue } from '../data/value.ts';
 import { ConnectError, DataError } from '../errors.ts';
 import { recordError } from './requirements.ts';
 
-/** How a time can be given: as text, as a number, or as one of Connect's logical types. */
+/** Representations of a time: as text, as a number, or as one of Connect's logical types. */
 export const TIMESTAMP_KINDS = ['string', 'unix', 'Date', 'Time', 'Timestamp'] as const;
 export type TimestampKind = (typeof TIMESTAMP_KINDS)[number];
 
@@ -22,17 +22,17 @@ export type UnixPrecision = keyof typeof UNIX_PRECISIONS;
 
 const NANOS_PER_MS = UNIX_PRECISIONS.milliseconds;
 const MAX_LONG = 2n ** 63n - 1n;
-/** The last moment that a Date holds, in the year 275760; Java's end in the year 292278994. */
-const LAST_MS = 8_640_000_000_000_000;
+/** Latest time of a JavaScript Date, in the year 275760. In Java, it is in the year 292278994. */
+const MAX_DATE_MS = 8_640_000_000_000_000;
 const DAY_MS = BigInt(MS_PER_DAY);
 
 export interface TimestampSettings {
-  /** Absent when no format is configured. */
+  /** Absent if no format is configured. */
   readonly format: SimpleDateFormat | undefined;
   readonly precision: UnixPrecision;
 }
 
-/** `refused`: the error for a pattern that SimpleDateFormat does not accept. */
+/** Throws the error that `refused` creates if SimpleDateFormat rejects the pattern. */
 export function dateFormat(pattern: string, refused: (message: string) => Error): SimpleDateFormat {
   try {
     return new SimpleDateFormat(pattern);
@@ -53,7 +53,7 @@ export function timestampSchema(kind: TimestampKind, optional: boolean): Schema 
   return SCHEMAS[kind](optional);
 }
 
-/** The kind of the values of a schema. Throws a ConnectError if they are not times. */
+/** The kind of a schema's values. Throws a ConnectError if they are not times. */
 export function kindOfSchema(schema: Schema): TimestampKind {
   switch (schema.name) {
     case LogicalName.timestamp:
@@ -70,7 +70,7 @@ export function kindOfSchema(schema: Schema): TimestampKind {
   });
 }
 
-/** The kind of a value without a schema. */
+/** The kind of a value without a schema. Throws a DataError if it is not a time. */
 export function kindOfValue(value: ConnectValue): TimestampKind {
   if (value instanceof Date) return 'Timestamp';
   if (typeof value === 'bigint') return 'unix';
@@ -78,7 +78,7 @@ export function kindOfValue(value: ConnectValue): TimestampKind {
   throw new DataError(`TimestampConverter does not support class ${javaClassOf(value)} objects as timestamps`);
 }
 
-/** Milliseconds since 1970 of a time. An int64 may be a number. */
+/** Converts a value of a kind to milliseconds since 1970. An int64 may be a number. */
 export function timestampMs(value: ConnectValue, kind: TimestampKind, settings: TimestampSettings): number | bigint {
   switch (kind) {
     case 'string':
@@ -109,7 +109,7 @@ function parsed(value: ConnectValue, { format }: TimestampSettings): bigint {
   });
 }
 
-/** The value of this kind for a time. An int64 may be a number. */
+/** Converts milliseconds since 1970 to a value of a kind. An int64 may be a number. */
 export function timestampValue(
   ms: number | bigint,
   kind: TimestampKind,
@@ -135,13 +135,13 @@ function msOfDay(ms: bigint): bigint {
 }
 
 function dateOf(ms: number | bigint): Date {
-  if (ms > LAST_MS || ms < -LAST_MS) {
+  if (ms > MAX_DATE_MS || ms < -MAX_DATE_MS) {
     throw new DataError(`The time of ${String(ms)} ms since 1970 is past the year 275760, or before 271821 BC`);
   }
   return new Date(Number(ms));
 }
 
-/** As java.util.concurrent.TimeUnit: fractions are cut off, what is too large becomes the largest long. */
+/** Converts like java.util.concurrent.TimeUnit: fractions are truncated, and a value out of range becomes the nearest long. */
 function toMs(value: bigint, precision: UnixPrecision): bigint {
   const unit = UNIX_PRECISIONS[precision];
   return unit > NANOS_PER_MS ? saturated(value * (unit / NANOS_PER_MS)) : value / (NANOS_PER_MS / unit);

@@ -19,16 +19,16 @@ const options = declareOptions({
     type: 'STRING',
     default: 'yyyyMMdd',
     importance: 'HIGH',
-    documentation: 'How the time is written: a pattern of Java’s SimpleDateFormat, in UTC.',
+    documentation: 'Pattern of Java’s SimpleDateFormat, in UTC, for the time.',
   },
 });
 
 const NO_TOPIC = 'Cannot invoke "String.indexOf(int)" because "s" is null';
 
-/** Puts the time of the record into the name of its topic. */
+/** Inserts the timestamp of a record into the name of its topic. */
 export const timestampRouter = recordTransformation('TimestampRouter', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
-  // A wrong pattern is found with the first record, as in Connect.
+  // An invalid pattern is reported with the first record, as in Connect.
   let format: SimpleDateFormat | undefined;
   const routed = (topic: string, timestamp: number): string => {
     format ??= dateFormat(parsed['timestamp.format'], illegalArgument);

@@ -21,11 +21,11 @@ const options = declareOptions({
   'replace.null.with.default': replaceNullWithDefault,
 });
 
-/** Makes a new key of fields of the value. */
+/** Replaces the key with fields of the value. */
 export const valueToKey = recordTransformation('ValueToKey', options, (config) => {
   const { fields, ...parsed } = parseOptions(options, config, { errors: 'first' });
   const withDefault = parsed['replace.null.with.default'];
-  // The order of Java's map: converters write it down, and partitions are chosen by the bytes.
+  // The fields have the order of Java's map. Converters write them in this order, and the bytes determine the partition.
   const mapOrder = javaHashMapOrder(fields, { capacity: fields.length });
   const mapping = rememberedBySchema((from): StructMapping => {
     const sources = fields.map((name) => {

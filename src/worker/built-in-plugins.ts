@@ -4,7 +4,7 @@ import type { PluginPath } from '../connect/plugins/path/plugin-path.ts';
 import { ConfigError } from '../errors.ts';
 import { lookupTable } from '../data/lookup-table.ts';
 
-/** The plugins that ship with the worker, loaded side by side. `strictJson`: `json.converter.strict` of the worker. */
+/** Loads the plugins that are part of the worker, in parallel. `strictJson` is `json.converter.strict` of the worker. */
 export async function builtInPlugins(settings: { readonly strictJson: boolean }): Promise<Plugin[]> {
   const [sink, source, log, debezium, files, verifiable, converters, transforms, predicates] = await Promise.all([
     import('../../plugins/db-sink/plugin.ts'),
@@ -35,7 +35,10 @@ export async function builtInPlugins(settings: { readonly strictJson: boolean })
   ];
 }
 
-/** Finds config providers by their class names, those that ship with the worker first. Nothing is loaded before. */
+/**
+ * Finds config providers by their class names, first among those that are part of the worker. Only the requested provider is
+ * loaded.
+ */
 export function configProviderFinder(pluginPath: PluginPath): ProviderFinder {
   return async (className) => {
     const { configProviderPlugins } = await import('../config/providers/registry.ts');
@@ -48,7 +51,7 @@ const SERVICES: Readonly<Record<string, () => Promise<ServicePlugin>>> = lookupT
   'database-http': async () => (await import('../../plugins/database-http/plugin.ts')).databaseHttp,
 });
 
-/** The services that a worker names; only those are loaded. */
+/** Loads the services that a worker names, and no others. */
 export async function builtInServices(names: readonly string[]): Promise<readonly ServicePlugin[]> {
   return Promise.all(
     names.map(async (name) => {

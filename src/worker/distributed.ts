@@ -69,7 +69,7 @@ export function distributedMode(
   };
 }
 
-/** The purpose of a topic, as messages name it. */
+/** The purpose of a topic, as error messages describe it. */
 type TopicUse = Pick<CompactedTopicOptions, 'property' | 'purpose' | 'singlePartition'>;
 
 const CONFIGS: TopicUse = {
@@ -86,7 +86,7 @@ const OWN: TopicUse = {
 };
 const STATUSES: TopicUse = { property: 'status.storage.topic', purpose: 'connector and task statuses' };
 
-/** Users set the log level of the config store by this name. */
+/** Name under which users set the log level of the config store. */
 const CONFIG_STORE_LOGGER = 'org.apache.kafka.connect.storage.KafkaConfigBackingStore';
 
 function openStores(config: DistributedWorkerConfig, logger: Logger): Mode['stores'] {
@@ -125,7 +125,10 @@ function internalTopic(
     });
 }
 
-/** Set with `exactly.once.source.support=preparing` as well, so that all workers fence earlier leaders before any is `enabled`. */
+/**
+ * Returns a writer unless `exactly.once.source.support` is `disabled`. With `preparing`, all workers already fence earlier
+ * leaders, as is necessary before the first worker is set to `enabled`.
+ */
 function openLeaderWriter({ distributed, topics, clients }: DistributedWorkerConfig, logger: Logger) {
   const { 'group.id': groupId, 'exactly.once.source.support': support } = distributed;
   if (support.toLowerCase() === 'disabled') return undefined;

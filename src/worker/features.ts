@@ -18,10 +18,10 @@ import type { Mode } from './mode.ts';
 interface Surroundings {
   readonly resolver: ConfigResolver;
   readonly secrets: SecretMask;
-  /** The properties of the worker, which are the defaults of its connectors. */
+  /** The properties of the worker, which are defaults for its connectors. */
   readonly workerConfig: Readonly<Record<string, string>>;
   readonly taskStopTimeoutMs: number;
-  /** The difference between the offsets that a sink has committed and the ends of its topics. */
+  /** Computes the difference between the offsets that a sink has committed and the ends of its topics. */
   readonly readOffsets: (connector: string) => Promise<OffsetsPreview>;
   readonly logger: Logger;
 }
@@ -30,9 +30,9 @@ interface Surroundings {
 export interface Features {
   /** The health of connectors. */
   readonly health: ConnectorHealth;
-  /** Replays of dead letters. */
+  /** Replays of dead-letter records. */
   readonly replays: Replays;
-  /** Overview of all connectors with their last hour. */
+  /** Overview of all connectors, with data of the last hour. */
   readonly fleet: Fleet;
   readonly metricsSource: MetricsSource;
 }
@@ -53,7 +53,7 @@ export function openFeatures(
     hide,
     work: {
       restart: (target) => {
-        // The restart does not wait for its entry in the history.
+        // The restart does not wait until its history entry has been written.
         void history.recorded(
           { ...target, by: null, automatic: true },
           () => Promise.resolve(),

@@ -2,7 +2,10 @@ import type { ClientProperties } from '../kafka/api.ts';
 import { createKafkaClient } from '../kafka/client/client.ts';
 import type { Logger } from '../observe/logger.ts';
 
-/** Returns a function that resolves with the id of the Kafka cluster. The id is requested at the first call; a failed request is repeated. */
+/**
+ * Returns a function that resolves with the id of the Kafka cluster. The id is requested by the first call. After a failed
+ * request, the next call tries again.
+ */
 export function kafkaClusterId(client: ClientProperties, logger: Logger): () => Promise<string> {
   let cached: Promise<string> | undefined;
   const request = async (): Promise<string> => {
@@ -21,7 +24,7 @@ export function kafkaClusterId(client: ClientProperties, logger: Logger): () => 
 
 const TOPICS_MS = 5000;
 
-/** Returns a function that resolves with the names of all topics, which are cached for a few seconds. */
+/** Returns a function that resolves with the names of all topics. The names are cached for a few seconds. */
 export function kafkaTopics(client: ClientProperties, logger: Logger): () => Promise<readonly string[]> {
   let cached: { readonly topics: Promise<readonly string[]>; readonly atMs: number } | undefined;
   const request = async (): Promise<readonly string[]> => {

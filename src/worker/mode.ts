@@ -11,9 +11,9 @@ import type { WorkerDrains } from '../operate/drain/worker-drains.ts';
 
 /** The address at which other workers and clients reach this worker. */
 export interface OwnAddress {
-  /** URL of the management API, without a slash at the end. */
+  /** URL of the management API, without a trailing slash. */
   readonly url: string;
-  /** `host:port`; the id of the worker in statuses. */
+  /** `host:port`, which is also the id of the worker in statuses. */
   readonly advertised: string;
 }
 
@@ -26,21 +26,24 @@ export interface Mode {
   readonly drains: WorkerDrains | undefined;
   /** `undefined` for a standalone worker. */
   readonly internalTopics: InternalTopics | undefined;
-  /** Identifies the workers that share tasks: the same on each of them, different on all others. See `taskOwner`. */
+  /**
+   * Texts that identify the workers that share tasks. They are equal on all of these workers and differ from those of all other
+   * workers. See `taskOwner`.
+   */
   readonly workers: readonly string[];
   /** `group.id` */
   readonly groupId: string | undefined;
   /** The topic of `stores.offsets`. */
   readonly offsetsTopic: string | undefined;
-  /** Opens the topic that a connector names by `offsets.storage.topic`. */
+  /** Opens the topic that a connector names in `offsets.storage.topic`. */
   readonly openOffsetsTopic: (connector: string, topic: string) => OpenRecordLog;
-  /** `undefined` unless sources deliver exactly once. */
+  /** Returns `undefined` unless source connectors deliver exactly once. */
   readonly exactlyOnce: (clients: TaskClients) => ExactlyOnce | undefined;
   /** Settings of the key with which workers of the cluster sign their requests. */
   readonly sessionKeys: SessionKeySettings | undefined;
   /** `inter.worker.verification.algorithms` */
   readonly signatureAlgorithms: readonly string[] | undefined;
   readonly answers: RequestAnswers;
-  /** Users set the log level of the herder by this name. */
+  /** Name under which users set the log level of the herder. */
   readonly herderLogger: string;
 }

@@ -6,8 +6,8 @@ import { toError } from '../errors.ts';
 import { silentLogger } from '../observe/logger.ts';
 
 /**
- * Lists one line per plugin, `type  class  version  place`, in the order of `GET /connector-plugins`, followed by the problems of
- * packages and plugins. All plugins are loaded.
+ * Returns one line per plugin, `type class version place`, in the order of `GET /connector-plugins`, followed by the problems
+ * of packages and plugins. Loads all plugins.
  */
 export async function listPlugins(pluginPath: readonly string[]): Promise<string[]> {
   const { registry, problems } = await tryPlugins(pluginPath);
@@ -15,7 +15,7 @@ export async function listPlugins(pluginPath: readonly string[]): Promise<string
   return [...inColumns(rows), ...problems.map((problem) => `warning: ${problem}`)];
 }
 
-/** The number of plugins in the folders, and the problems of packages and plugins. */
+/** Returns the number of plugins in the folders, and the problems of packages and plugins. */
 export async function pluginProblems(
   pluginPath: readonly string[],
 ): Promise<{ readonly count: number; readonly problems: readonly string[] }> {
@@ -28,7 +28,8 @@ async function tryPlugins(pluginPath: readonly string[]) {
   const registry = new PluginRegistry(await builtInPlugins({ strictJson: false }), external);
   const { warnings } = await scanPluginPath(pluginPath);
   const hidden = registry.hidden.map(
-    ({ className, version, location }) => `${className} ${version} in ${location} is passed over: there is one already`,
+    ({ className, version, location }) =>
+      `${className} ${version} in ${location} is ignored: a plugin with this class and version already exists`,
   );
   const broken = await Promise.all(external.map(async (plugin) => plugin.load().then(() => [], problemOf)));
   return { registry, external, problems: [...warnings, ...hidden, ...broken.flat()] };

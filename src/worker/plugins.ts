@@ -31,13 +31,15 @@ export async function openPlugins(
   const builtIn = await builtInPlugins({ strictJson: config.own['json.converter.strict'] });
   const plugins = new PluginRegistry([...builtIn, ...given], pluginPath.plugins);
   for (const { className, version, location } of plugins.hidden) {
-    logger.warn(`The plugin ${className} ${version} in ${location} is passed over: there is one already`);
+    logger.warn(
+      `The plugin ${className} ${version} in ${location} is ignored: a plugin with this class and version already exists`,
+    );
   }
   const providers = await openProviders(config.properties, configProviderFinder(pluginPath), logger);
   return { plugins, resolver: new ConfigResolver(providers, secrets, logger) };
 }
 
-/** The validation of connector configurations. */
+/** Creates the validation of connector configurations. */
 export function connectorValidation(
   config: WorkerConfig,
   { plugins, resolver }: OpenedPlugins,

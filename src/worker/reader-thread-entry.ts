@@ -2,7 +2,7 @@ import { loadWorkerConfig } from '../config/worker-config.ts';
 import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
 import type { DeadLetterReadingParts } from '../operate/dead-letters/dead-letter-readings.ts';
 import { silentLogger } from '../observe/logger.ts';
-import { comeUp, enterThread } from '../threads/inside-thread.ts';
+import { reportReady, enterThread } from '../threads/inside-thread.ts';
 import type { ReaderControlFunctions, ReaderThreadFunctions } from '../threads/thread-protocol.ts';
 import { connectorValidation, openPlugins } from './plugins.ts';
 import { performReading, type Reading } from './readings.ts';
@@ -10,7 +10,10 @@ import { clientOverrides } from './task-settings.ts';
 
 let current = new AbortController();
 
-/** The entry point of a thread that reads topics and converts messages for users, one request at a time. Calls wait until it is ready. */
+/**
+ * The entry point of a thread that reads topics and converts messages for users, one request at a time. Calls wait until the
+ * thread is ready.
+ */
 const { data, calls, secrets, logger } = enterThread<ReaderThreadFunctions<Reading>, ReaderControlFunctions>(() => ({
   read: async (reading) => {
     const own = await parts;
@@ -26,16 +29,16 @@ secrets.onAdd((value) => {
   calls.tell('secretKnown', value);
 });
 const parts: Promise<DeadLetterReadingParts> = openParts();
-await comeUp(calls, parts);
+await reportReady(calls, parts);
 
 async function openParts(): Promise<DeadLetterReadingParts> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
-  // The main thread has already logged warnings about the plugin path.
+  // The main thread has already logged the warnings about the plugin path.
   const { plugins, resolver } = await openPlugins(config, { plugins: [], secrets, logger: silentLogger });
-  // The group of a sink is not checked, because that was done when its configuration was stored.
+  // The consumer group of a sink is not validated here, because that was done when its configuration was stored.
   const cluster = { workerGroupId: undefined, exactlyOnceSources: data.exactlyOnceGroup !== undefined };
   const validation = connectorValidation(config, { plugins, resolver }, secrets, cluster, logger);
-  // Readings join no group and write nothing, so their clients need no unique name.
+  // Readings do not join a group and do not write anything, so their clients need no unique name.
   const clients = new KafkaTaskClients(
     config.clients,
     clientOverrides(config),

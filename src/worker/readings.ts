@@ -6,10 +6,10 @@ import {
 import { readMessages, type MessageReading } from '../operate/messages/message-readings.ts';
 import { readPreview, type PreviewReading } from '../operate/preview/preview-readings.ts';
 
-/** The readings of all features; see `Read`. */
+/** The parameters of a reading, of any feature; see `Read`. */
 export type Reading = DeadLetterReading | MessageReading | PreviewReading;
 
-/** Performs a reading in the calling thread. */
+/** Performs a reading in the current thread. */
 export async function performReading(
   reading: Reading,
   parts: DeadLetterReadingParts,

@@ -80,17 +80,17 @@ export interface ServedParts {
   /** `inter.worker.verification.algorithms`; `undefined` on a standalone worker. */
   readonly signatureAlgorithms: readonly string[] | undefined;
   readonly databaseApi: DatabaseApi;
-  /** `undefined`: there is no console. */
+  /** `undefined` if there is no console. */
   readonly console: ConsoleSettings | undefined;
   readonly logLevels: LogLevels;
-  /** The last log lines of connectors. */
+  /** The most recent log lines of connectors. */
   readonly connectorLog: ConnectorLog;
-  /** Values that answers must not contain. */
+  /** Values that responses must not contain. */
   readonly secrets: SecretMask;
   readonly logger: Logger;
 }
 
-/** All routes of the management API, and the parts that forward requests to other workers. */
+/** Returns all routes of the management API, and the parts that forward requests to other workers. */
 export function served(parts: ServedParts): Served {
   const { herder, health, logLevels, logger, metricNamings, metricsSource, peers, threads } = parts;
   const senders = new RequestSenders(herder, parts.signatureAlgorithms);
@@ -114,7 +114,7 @@ function apiRoutes(parts: ServedParts, others: OtherWorkers, senders: RequestSen
   const { herder, history, offsets, peers, readings, replays, threads, validation } = parts;
   const signed = new SignedBodies(herder, parts.signatureAlgorithms);
   return [
-    // Must precede rootResource, which handles the requests to /health that Kafka Connect supports.
+    // Must precede rootResource, which handles requests to /health in the form that Kafka Connect supports.
     ...healthResource(herder, parts.health, others),
     ...rootResource(herder, threads, parts.kafkaClusterId),
     ...connectorsResource(herder, validation, offsets, senders),

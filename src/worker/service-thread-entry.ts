@@ -6,7 +6,10 @@ import { startServices, type RunningServices } from './services.ts';
 
 let running: Promise<RunningServices> | undefined;
 
-/** The entry point of the thread of the services (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is ready. */
+/**
+ * The entry point of the thread in which services run (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until the thread
+ * is ready.
+ */
 const { data, calls, logger } = enterThread<ServiceThreadFunctions, ControlFunctions>(() => ({
   start: async (earlier) => {
     running = startServices(config, logger, earlier);
@@ -19,6 +22,6 @@ const { data, calls, logger } = enterThread<ServiceThreadFunctions, ControlFunct
 }));
 
 const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
-// Loading can take long and must not count as a hang. `start` reports invalid names.
+// Loads the services in advance, because loading can take long and must not count as a hang. `start` reports invalid names.
 await builtInServices(config.own.services).catch(() => undefined);
 calls.tell('ready');

@@ -16,7 +16,7 @@ export interface RunningServices {
 
 type Surroundings = Omit<ThreadContext, 'properties' | 'mode' | 'exactlyOnceGroup'>;
 
-/** Starts the services in a separate thread or in this one, by `services.threads`. */
+/** Starts the services in a separate thread or in this thread, depending on `services.threads`. */
 export async function openServices(config: WorkerConfig, surroundings: Surroundings): Promise<RunningServices> {
   const { services: names, 'services.threads': where, 'task.hang.timeout.ms': hangTimeoutMs } = config.own;
   if (names.length === 0 || where === 'main') return startServices(config, surroundings.logger);
@@ -28,8 +28,8 @@ export async function openServices(config: WorkerConfig, surroundings: Surroundi
 }
 
 /**
- * Starts the services one after the other. If one fails to start, the services before it are stopped. `earlier`: addresses of the same
- * services before their thread ended.
+ * Starts the services one after another. If one of them fails to start, those that have been started are stopped. `earlier`
+ * contains the addresses of the same services before their previous thread ended.
  */
 export async function startServices(
   config: WorkerConfig,
@@ -60,7 +60,7 @@ export async function startServices(
 
 const DATABASE_API = 'database-http';
 
-/** URL and certificate of the database's HTTP API; `undefined` if it does not run on this worker. */
+/** Returns URL and certificate of the database's HTTP API; `undefined` if this worker does not run it. */
 export async function databaseApi(
   { properties }: WorkerConfig,
   addresses: ServiceAddresses,

@@ -7,7 +7,7 @@ import type { Logger } from '../observe/logger.ts';
 import { initialOffsetsOfFile } from '../rest/offsets-body.ts';
 import type { Worker } from './worker.ts';
 
-/** A connector as its file describes it. */
+/** A connector, as specified in its file. */
 export interface ConnectorFile {
   readonly name: string;
   readonly config: Record<string, string>;
@@ -15,7 +15,7 @@ export interface ConnectorFile {
   readonly initialOffsets: readonly OffsetChange[] | undefined;
 }
 
-/** Creates the connectors of a standalone worker's command line in order; the first invalid one fails the start. */
+/** Creates the connectors of a standalone worker's command line, in order. If one is invalid, the start fails. */
 export async function createConnectors(worker: Worker, paths: readonly string[], logger: Logger): Promise<void> {
   for (const path of paths) {
     try {
@@ -30,7 +30,10 @@ export async function createConnectors(worker: Worker, paths: readonly string[],
   }
 }
 
-/** The worker creates its connectors at each start. A connector with offsets of an earlier start continues from these. */
+/**
+ * Sets the initial offsets of a connector. The worker creates its connectors at each start, so a connector that has offsets
+ * from an earlier start resumes there instead.
+ */
 async function initialiseOffsets(
   offsets: Worker['offsets'],
   { name, config }: Pick<ConnectorFile, 'name' | 'config'>,
@@ -41,7 +44,10 @@ async function initialiseOffsets(
   else logger.info(`Connector ${name} already has offsets and continues from these; initial_offsets are ignored`);
 }
 
-/** Reads a flat JSON map with `name`, `{name, config, initial_state, initial_offsets}`, or `.properties` (docs/worker.md#worker-files). */
+/**
+ * Reads a connector file: a flat JSON map with `name`, a JSON object `{name, config, initial_state, initial_offsets}`, or
+ * `.properties` (docs/worker.md#worker-files).
+ */
 export async function readConnectorFile(path: string): Promise<ConnectorFile> {
   const text = decode(await readFile(path));
   const nested = text.trimStart().startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};

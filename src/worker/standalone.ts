@@ -11,7 +11,7 @@ import { StatusStore } from '../herder/stores/status-store.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Mode } from './mode.ts';
 
-/** The mode of a standalone worker: configurations and statuses are in memory, offsets in a file. */
+/** The mode of a standalone worker. Configurations and statuses are kept in memory, and offsets in a file. */
 export function standaloneMode({ standalone }: StandaloneWorkerConfig, workerId: string, logger: Logger): Mode {
   const offsetFile = standalone['offset.storage.file.filename'];
   return {
@@ -32,7 +32,7 @@ export function standaloneMode({ standalone }: StandaloneWorkerConfig, workerId:
     groupId: undefined,
     offsetsTopic: undefined,
     openOffsetsTopic: () => {
-      throw new ConfigError('offsets.storage.topic needs a distributed worker');
+      throw new ConfigError('offsets.storage.topic requires a distributed worker');
     },
     exactlyOnce: () => undefined,
     sessionKeys: undefined,

@@ -4,7 +4,7 @@ import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts'
 import type { MetricWindow } from '../observe/metrics/sampled-stats.ts';
 import type { TaskDefaults } from '../connect/hosting/task-factory.ts';
 
-/** The settings that the worker's configuration provides to every task, in any thread. */
+/** Returns the settings that the worker's configuration provides to every task, in any thread. */
 export function taskDefaults(config: WorkerConfig, exactlyOnce: ExactlyOnceSources | undefined): TaskDefaults {
   const { common, converterConfig } = config;
   return {
@@ -21,7 +21,7 @@ export function metricWindow({ common }: WorkerConfig): MetricWindow {
   return { sampleMs: Number(common['metrics.sample.window.ms']), samples: common['metrics.num.samples'] };
 }
 
-/** The settings of Kafka clients that connectors may override. */
+/** Returns the policy that determines which settings of Kafka clients connectors may override. */
 export function clientOverrides({ common }: WorkerConfig): OverridePolicy {
   return overridePolicy(
     common['connector.client.config.override.policy'],

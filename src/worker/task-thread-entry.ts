@@ -7,13 +7,13 @@ import { TaskFactory } from '../connect/hosting/task-factory.ts';
 import { TaskHost } from '../connect/hosting/task-host.ts';
 import { ReplayTasks } from '../operate/dead-letters/replay-tasks.ts';
 import { silentLogger } from '../observe/logger.ts';
-import { comeUp, enterThread } from '../threads/inside-thread.ts';
+import { reportReady, enterThread } from '../threads/inside-thread.ts';
 import { RemoteOffsets } from '../threads/remote-offsets.ts';
 import type { TaskControlFunctions, TaskThreadFunctions } from '../threads/thread-protocol.ts';
 import { builtInPlugins } from './built-in-plugins.ts';
 import { clientOverrides, metricWindow, taskDefaults } from './task-settings.ts';
 
-/** The entry point of a thread with tasks (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is ready. */
+/** The entry point of a thread with tasks (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until the thread is ready. */
 const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions, TaskControlFunctions>(() => ({
   start: async (assignment) => {
     (await host).start(assignment);
@@ -33,11 +33,11 @@ const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions,
 }));
 
 const host: Promise<TaskHost> = openHost();
-await comeUp(calls, host);
+await reportReady(calls, host);
 
 async function openHost(): Promise<TaskHost> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
-  // The main thread has already logged warnings about the plugin path.
+  // The main thread has already logged the warnings about the plugin path.
   const { plugins: external } = await openPluginPath(config.common['plugin.path'], silentLogger);
   const exactlyOnce =
     data.exactlyOnceGroup === undefined

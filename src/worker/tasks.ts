@@ -33,13 +33,13 @@ export interface TasksDependencies {
   readonly logger: Logger;
 }
 
-/** Default of `task.threads`: one per core, within these limits. */
+/** Limits of the default of `task.threads`, which is one thread per core. */
 const MIN_THREADS = 2;
 const MAX_THREADS = 8;
-/** Digits of the hash in the name of an owner. */
+/** Number of hash digits in the name of an owner. */
 const HASH_DIGITS = 12;
 
-/** Opens the parts that tasks need: Kafka clients, the offsets of sources, threads. */
+/** Opens the components that tasks need: Kafka clients, the offsets of source connectors, and threads. */
 export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksDependencies) {
   const { plugins, given, clusterId, secrets, logger } = dependencies;
   const owner = async (): Promise<string> => taskOwner(await clusterId(), mode.workers);
@@ -87,10 +87,10 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
 }
 
 /**
- * Identifies the workers of which at most one runs a task at a time: all workers of a Connect cluster, so that the next worker of a
- * task recognizes the group members of a dead worker; or a standalone worker with its offset file. The name is the same after a restart
- * and differs between Connect clusters and standalone workers, even if they share a Kafka cluster, a host, or connector names.
- * `workers`: texts that distinguish these workers from others.
+ * Returns a name for a set of workers of which at most one runs a task at a time. This is either all workers of a Connect
+ * cluster, or a standalone worker with its offset file. By this name, the next worker of a task recognizes the group members of
+ * a dead worker. The name stays the same after a restart. It differs between Connect clusters and standalone workers, even if
+ * they share a Kafka cluster, a host or connector names. `workers` are texts that distinguish these workers from others.
  */
 function taskOwner(clusterId: string, workers: readonly string[]): string {
   const hash = createHash('sha256')

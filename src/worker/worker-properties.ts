@@ -8,14 +8,14 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 
 export interface WorkerProperties {
   readonly properties: Properties;
-  /** One sentence for each unusable variable. */
+  /** One sentence for each variable that cannot be used. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads the properties of a worker from environment variables of other images, from the file, and from `CONNECT_*` variables; later ones
- * win. Variables of config providers are replaced by their values, which are added to `secrets`. Throws a ConfigError for an invalid file
- * or provider.
+ * Reads the properties of a worker from environment variables of other images, from the file, and from `CONNECT_*` variables.
+ * Later sources take precedence. Variables of config providers are replaced with their values, which are added to `secrets`.
+ * Throws a ConfigError for an invalid file or provider.
  */
 export async function readWorkerProperties(
   file: string | undefined,
@@ -32,7 +32,7 @@ export async function readWorkerProperties(
   const { resolveWorkerProperties } = await import('../config/providers/worker-variables.ts');
   const { configProviderFinder } = await import('./built-in-plugins.ts');
   const { openPluginPath } = await import('../connect/plugins/path/plugin-path.ts');
-  // The worker itself logs warnings about the plugin path later.
+  // The worker logs the warnings about the plugin path later.
   const pluginPath = await openPluginPath(listEntries(given['plugin.path']), silentLogger);
   const find = configProviderFinder(pluginPath);
   const { properties, warnings } = await resolveWorkerProperties(given, find, secrets, await openLogger(given));

@@ -50,9 +50,9 @@ export interface WorkerOptions {
   readonly logger: Logger;
   /** Plugins in addition to the built-in ones. */
   readonly plugins?: readonly Plugin[];
-  /** Receives the values of config providers; the logger should use the same object. */
+  /** Receives the values of config providers. The logger should use the same object. */
   readonly secrets?: SecretMask;
-  /** Receives the lines that the logger writes; without it, the console shows no log. */
+  /** Receives the lines that the logger writes. Without it, the console shows no log. */
   readonly tail?: ConnectorLog;
 }
 
@@ -64,18 +64,18 @@ export interface Worker {
   readonly offsets: ConnectorOffsets;
   /** Addresses of the services, by name. */
   readonly services: Readonly<Record<string, string>>;
-  /** Resolves when the herder has started; rejects if it fails to start. */
+  /** Resolves when the herder has started. Rejects if it fails to start. */
   readonly started: Promise<void>;
-  /** Stops the API and the services, then tasks and connectors, then the stores. */
+  /** Stops the API and the services, then tasks and connectors, and then the stores. */
   stop(): Promise<void>;
-  /** Number of threads that cannot be terminated and would prevent the process from exiting. */
+  /** Number of threads that cannot be terminated. They would prevent the process from exiting. */
   threadsLeftBehind(): number;
 }
 
 /**
- * The composition root: builds all parts and defines the order of start and stop. The management API listens first, as in Java; requests
- * wait until the worker is built. Resolves when it is built; the herder starts in the background (`started`), and `/health` reports its
- * progress.
+ * The composition root: builds all parts, and defines the order of start and stop. As in Java, the management API listens
+ * first; requests wait until the worker has been built. Resolves when it has been built. The herder then starts in the
+ * background (`started`), and `/health` reports its progress.
  */
 export async function startWorker(config: WorkerConfig, options: WorkerOptions): Promise<Worker> {
   const { logger, secrets = new SecretMask(), plugins = [], tail: connectorLog = new ConnectorLog() } = options;
@@ -230,7 +230,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   const validation = connectorValidation(config, dependencies.opened, secrets, cluster, herderLogger);
   const readers = new ReaderThreads<Reading>(threadEntry('./reader-thread-entry'), surroundings);
   const readingParts = { plugins, validation, clients, converterConfig, secrets, resolver };
-  // Plugins in the options of this process only exist in its main thread.
+  // Plugins that were passed in the options only exist in the main thread of this process.
   const read: Read<Reading> = (reading, options) =>
     dependencies.plugins.length > 0
       ? performReading(reading, readingParts, options.signal)

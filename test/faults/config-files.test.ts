@@ -305,7 +305,7 @@ config:
       const distrusting = await sluice(['plan', folder], worker.url);
       assert.deepEqual([distrusting.code, distrusting.err.includes('certificate')], [1, true], distrusting.err);
       const stranger = await sluice(['plan', folder, ...trusting], worker.url);
-      assert.match(stranger.err, /was answered 401: User cannot access the resource\./);
+      assert.match(stranger.err, /failed with status 401: User cannot access the resource\./);
       const byFile = ['--user', 'ann', '--password-file', join(folder, 'password.txt')];
       const applied = await sluice(['apply', folder, '--yes', ...trusting, ...byFile], worker.url);
       assert.equal(applied.code, 0, applied.out + applied.err);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SourceCoordinates } from '../../src/data/record.ts';
-import { LocalPostgres } from '../../src/dev/postgres.ts';
+import type { LocalPostgres } from '../../src/dev/postgres.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import type { ConsumedRecord } from '../../src/kafka/api.ts';
 import { sourceConfig } from '../support/connectors.ts';
@@ -11,6 +11,7 @@ import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { TcpProxy } from '../support/proxy.ts';
 import { onServer, ownPostgres, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
+import { startStandby } from '../support/standby.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 import { RunningSource } from '../integration/source-fixture.ts';
@@ -73,7 +74,14 @@ describe('a source whose database fails over to an asynchronous standby (K4)', f
     for (const [table, columns] of Object.entries(TABLES)) {
       await sql.run(`create table ${table} (${columns})`, `grant select on ${table} to ${READER}`);
     }
-    standby = await startStandby(sql, standbyPort);
+    standby = await startStandby({
+      primary,
+      sql,
+      dataDir: join(folder, 'data'),
+      port: standbyPort,
+      upstream: replication,
+      settings: SETTINGS,
+    });
     running = await Promise.all(tables.map(async (table) => start(table)));
     stopped = await Promise.all(tables.map(async (table, index) => start(table, stoppedOffsets[index])));
     const name = uniqueName('failover-once');
@@ -96,27 +104,6 @@ describe('a source whose database fails over to an asynchronous standby (K4)', f
     await primary.discard();
     await rm(folder, { recursive: true, force: true });
   });
-
-  /** A copy of the folder of the running primary, which follows it through the proxy. */
-  async function startStandby(sql: SqlClient, port: number): Promise<LocalPostgres> {
-    const dataDir = join(folder, 'data');
-    await sql.run(`select pg_backup_start('standby', true)`);
-    await cp(primary.dataDir, dataDir, { recursive: true, filter: (path) => !path.endsWith('postmaster.pid') });
-    const [[label = null] = []] = await sql.rows('select labelfile from pg_backup_stop()');
-    await writeFile(join(dataDir, 'backup_label'), label ?? '');
-    await writeFile(join(dataDir, 'standby.signal'), '');
-    const { user, password } = primary;
-    return LocalPostgres.start({
-      dataDir,
-      port,
-      user,
-      password,
-      settings: {
-        ...SETTINGS,
-        primary_conninfo: `host=127.0.0.1 port=${String(replication.port)} user=${user} password=${password}`,
-      },
-    });
-  }
 
   const config = (table: TableName, more: Readonly<Record<string, string>> = {}): Record<string, string> =>
     sourceConfig(onServer(primary, 'postgres'), {

@@ -113,7 +113,7 @@ describe('cdc_db messages in a sink', function () {
       headers.find(({ key }) => key === '__connect.errors.exception.message')?.value?.toString(),
     );
     const expected = [
-      /kind drop and carries a statement that begins with delete/,
+      /kind drop but contains a statement that begins with delete/,
       /several statements/,
       /syntax error/,
       /relation "never_made" does not exist/,

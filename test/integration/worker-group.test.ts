@@ -207,7 +207,7 @@ describe('the group of workers', () => {
     const second = workers.member('two');
     const starting = second.group.start(second);
     await until(
-      () => leader.log.some(({ msg }) => msg.includes('no work is assigned until it can')),
+      () => leader.log.some(({ msg }) => msg.includes('no work is assigned until it has')),
       'the leader says so',
     );
     leader.readTo = undefined;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { LocalKafka } from '../../src/dev/kafka.ts';
 import type { LocalPostgres } from '../../src/dev/postgres.ts';
 import { KafkaTraffic } from './kafka-traffic.ts';
 import { logSourceConfig } from './log-source.ts';
@@ -15,6 +16,8 @@ export interface LogSourceKills {
   readonly worker: WorkerProcess;
   readonly server: LocalPostgres;
   readonly db: TestDatabase;
+  /** The broker of the worker, if it is to be killed too. */
+  readonly broker?: LocalKafka | undefined;
   readonly kills: number;
   /** Whether each row must be there once, for readers of what is committed; else at least once. */
   readonly once: boolean;
@@ -24,19 +27,20 @@ export interface LogSourceKills {
 }
 
 /**
- * Kills the worker or the server with -9 again and again while rows are written by transactions that overlap, of one row and of many,
+ * Kills the worker, the server or the broker with -9 again and again while rows are written by transactions that overlap, of one row and of many,
  * some of them rolled back. Rejects unless each row of the table then is in the topic, once.
  */
 export async function killLogSource({
   worker,
   server,
   db,
+  broker,
   kills,
   once,
   random = Math.random,
   print = () => undefined,
 }: LogSourceKills): Promise<void> {
-  const kafka = await KafkaTraffic.shared();
+  const kafka = broker === undefined ? await KafkaTraffic.shared() : new KafkaTraffic(broker.bootstrapServers);
   const sql = new SqlClient(db);
   const table = uniqueName('killed').replaceAll('-', '_');
   await sql.run(
@@ -57,13 +61,9 @@ export async function killLogSource({
       const isolation = { 'isolation.level': once ? 'read_committed' : 'read_uncommitted' };
       seen = (await kafka.read(topic, ({ length }) => length > seen, 120_000, isolation)).length;
       await delay(random() * 700);
-      if (random() < 0.7) {
-        await worker.kill();
-        await worker.start();
-      } else {
-        await server.kill();
-        await server.start();
-      }
+      const victim = chosen(random(), { worker, server, broker });
+      await victim.kill();
+      await victim.start();
       if (kill % 10 === 0) print(`${String(kill)} kills, ${String(seen)} records`);
     }
     await Promise.all(writers.map((writer) => writer.end()));
@@ -83,6 +83,15 @@ export async function killLogSource({
     await Promise.all(writers.map((writer) => writer.close()));
     await sql.close();
   }
+}
+
+/** Mostly the worker. */
+function chosen(
+  random: number,
+  { worker, server, broker }: Pick<LogSourceKills, 'worker' | 'server' | 'broker'>,
+): { kill(): Promise<void>; start(): Promise<void> } {
+  if (random < 0.6) return worker;
+  return random < 0.8 || broker === undefined ? server : broker;
 }
 
 async function assertThere(kafka: KafkaTraffic, topic: string, rows: readonly number[], once: boolean): Promise<void> {

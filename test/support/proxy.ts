@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
 /**
  * A TCP proxy on 127.0.0.1 that can break what runs through it.
  *
@@ -13,15 +18,18 @@ export class TcpProxy {
   #cutting: { readonly text: string; readonly done: () => void } | undefined;
   #mode: 'passing' | 'refusing' | 'stalled' = 'passing';
 
-  private constructor(server: Server, target: { readonly host: string; readonly port: number }) {
+  #target: Address;
+
+  private constructor(server: Server, target: Address) {
     this.#server = server;
+    this.#target = target;
     this.port = (server.address() as AddressInfo).port;
     server.on('connection', (client) => {
-      this.#open(client, target);
+      this.#open(client);
     });
   }
 
-  static async start(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+  static async start(target: Address): Promise<TcpProxy> {
     const server = createServer({ pauseOnConnect: true, allowHalfOpen: false });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -31,6 +39,12 @@ export class TcpProxy {
   /** Connections open now. */
   get connections(): number {
     return this.#pairs.size;
+  }
+
+  /** Resets every open connection; new ones go to this server, as with an address that moves to the new primary. */
+  moveTo(target: Address): void {
+    this.#target = target;
+    this.cut();
   }
 
   /** Resets every open connection; new ones are treated as before. */
@@ -82,12 +96,12 @@ export class TcpProxy {
     await once(this.#server, 'close');
   }
 
-  #open(client: Socket, target: { readonly host: string; readonly port: number }): void {
+  #open(client: Socket): void {
     if (this.#mode === 'refusing') {
       client.resetAndDestroy();
       return;
     }
-    const upstream = connect(target);
+    const upstream = connect(this.#target);
     const pair = [client, upstream] as const;
     this.#pairs.add(pair);
     for (const [one, other] of [pair, [upstream, client] as const]) {

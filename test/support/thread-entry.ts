@@ -1,6 +1,6 @@
 import { ConnectError } from '../../src/errors.ts';
 import { countCollapsed } from '../../src/observe/row-counts.ts';
-import { comeUp, enterThread } from '../../src/threads/inside-thread.ts';
+import { reportReady, enterThread } from '../../src/threads/inside-thread.ts';
 import type { ControlFunctions, ThreadFunctions } from '../../src/threads/thread-protocol.ts';
 
 /** Functions of a test's thread that the main thread calls. */
@@ -27,4 +27,4 @@ const { calls, data } = enterThread<TestThreadFunctions, ControlFunctions>(({ lo
   },
 }));
 const { fails } = data.properties;
-await comeUp(calls, fails === undefined ? Promise.resolve() : Promise.reject(new ConnectError(fails)));
+await reportReady(calls, fails === undefined ? Promise.resolve() : Promise.reject(new ConnectError(fails)));

@@ -11,8 +11,8 @@ import { TEXTS } from '../texts.ts';
 import type { Loan, UserDatabases } from './user-databases.ts';
 
 /**
- * Superusers and members of the role `admin`, directly or through other roles. The user who logged in
- * counts: a setting of the role may have made another one the current user.
+ * Administrators are superusers and direct or indirect members of the role `admin`. The query checks the session user, because a
+ * setting of the role may have changed the current user.
  */
 const IS_ADMINISTRATOR = ownStatement(
   'access: is the user an administrator',
@@ -21,7 +21,7 @@ const IS_ADMINISTRATOR = ownStatement(
   FROM pg_catalog.pg_roles r WHERE r.rolname = session_user`,
 );
 
-/** The user of one request and the resources that it borrows, which `end` returns. */
+/** The user of one request, and the resources that the request borrows. `end` returns them. */
 export class Visit implements Login {
   readonly identity: Identity;
   /** Absent if the request has a password. */
@@ -46,7 +46,7 @@ export class Visit implements Login {
     this.#onRevoked = onRevoked;
   }
 
-  /** The user may not log in any more: what he still does is cancelled. */
+  /** Cancels the request because the user may no longer log in. */
   revoke(): void {
     this.#onRevoked();
   }
@@ -72,7 +72,7 @@ export class Visit implements Login {
   }
 }
 
-/** The visit that the login of a request with credentials represents. */
+/** Returns the visit behind the login of a request with credentials. Throws a TypeError for a request without credentials. */
 export function visitOf(login: Login): Visit {
   if (!(login instanceof Visit)) throw new TypeError('the request came without credentials');
   return login;
@@ -80,18 +80,18 @@ export function visitOf(login: Login): Visit {
 
 export interface AccessSettings {
   readonly defaultDatabase: string;
-  /** Limit of the requests with one token at a time. */
+  /** Limit of the concurrent requests with one token. */
   readonly tokenConnections: number;
 }
 
-/** Authenticates requests. Tokens are looked up; passwords are checked by the database, and checked again from time to time. */
+/** Authenticates requests. Tokens are looked up; passwords are checked by connecting to the database, repeatedly over time. */
 export class Access {
   readonly #sessions: SessionStore;
   readonly #passwords: PasswordCheck;
   readonly #databases: UserDatabases;
   readonly #proxies: TrustedProxies;
   readonly #settings: AccessSettings;
-  /** Requests under way. */
+  /** Running requests. */
   readonly #visits = new Set<Visit>();
 
   constructor(
@@ -108,7 +108,10 @@ export class Access {
     this.#settings = settings;
   }
 
-  /** ApiFailure 401 for malformed or unknown credentials, 503 when they cannot be checked or the token is used too often at once. */
+  /**
+   * Authenticates a request. Throws an ApiFailure with status 401 for malformed or unknown credentials, and with status 503 if they
+   * cannot be checked or if too many requests use the token at the same time.
+   */
   async enter(
     request: IncomingMessage,
     query: URLSearchParams,
@@ -127,13 +130,13 @@ export class Access {
     return visit;
   }
 
-  /** The users of requests under way are looked up again. Never rejects. */
+  /** Checks the users of running requests again. Never rejects. */
   async review(): Promise<void> {
     const identities = new Map([...this.#visits].map(({ identity }) => [identity.key, identity]));
     await Promise.all([...identities.values()].map((identity) => this.#passwords.review(identity)));
   }
 
-  /** A user may not log in any more as before: tokens, connections and requests of that user and password end. */
+  /** Called when a password is no longer valid: ends the tokens, connections and requests with that user and password. */
   revoke(identity: Identity): void {
     const sessions = this.#sessions;
     for (const session of sessions.list()) if (session.identity.key === identity.key) sessions.delete(session);
@@ -141,12 +144,12 @@ export class Access {
     this.#databases.evict(identity);
   }
 
-  /** The request was carried out: the validity of its token starts again, regardless of the result. */
+  /** Restarts the validity period of the request's token. Called after the request has run, regardless of its result. */
   refresh({ session }: Visit): void {
     if (session !== undefined) this.#sessions.refresh(session);
   }
 
-  /** The answer is sent. */
+  /** Called when the answer was sent. Returns the borrowed resources of the request. */
   leave(visit: Visit): void {
     visit.end();
     this.#visits.delete(visit);

@@ -6,7 +6,7 @@ import { ConfigError, plainAddress } from '../../../src/index.ts';
 export class TrustedProxies {
   readonly #list = new BlockList();
 
-  /** `entries` are addresses, or networks such as `10.0.0.0/8`. Throws a ConfigError for anything else. */
+  /** `entries` are addresses, or networks such as `10.0.0.0/8`. Throws a ConfigError for an invalid entry. */
   constructor(entries: readonly string[]) {
     for (const entry of entries) {
       const [address = '', bits, ...rest] = entry.split('/');
@@ -29,8 +29,8 @@ export class TrustedProxies {
   }
 
   /**
-   * The address of a request's client: the other end's, and behind a trusted proxy the last one in `X-Forwarded-For` that no trusted
-   * proxy has. The client may have invented the entries before it.
+   * The address of a request's client. Without a trusted proxy, it is the peer of the connection. Behind a trusted proxy, it is the
+   * last address in `X-Forwarded-For` that does not belong to a trusted proxy; the client may have forged the entries before it.
    */
   clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     let client = plainAddress(socket.remoteAddress ?? '');

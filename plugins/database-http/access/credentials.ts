@@ -3,7 +3,7 @@ import { Password } from '../../../src/index.ts';
 import type { CredentialForms } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
-/** In which clients of InfluxDB 2 bring the session of `/api/v2/signin`. */
+/** Cookie in which clients of InfluxDB 2 send the session of `/api/v2/signin`. */
 export const SESSION_COOKIE = 'influxdb-oss-session';
 const SESSION = new RegExp(`(?:^|;\\s{0,10})${SESSION_COOKIE}=([0-9a-f]{32})(?:;|$)`);
 
@@ -41,7 +41,7 @@ export function readCredentials(
   }
 }
 
-/** Split at the first blank; blanks around the value do not count. A header may hold thousands of them. */
+/** Splits a header at the first blank and trims the value. Blanks are skipped in a loop, because a header may contain thousands. */
 function schemeAndValue(header: string): { scheme: string; value: string } {
   const split = header.indexOf(' ');
   if (split < 0) return { scheme: '', value: '' };
@@ -56,12 +56,12 @@ const TOKEN = /^[0-9a-f]{32}$/;
 
 function readBasic(value: string): Presented {
   if (TOKEN.test(value)) return { kind: 'token', token: value };
-  // Padded standard alphabet, as the original has it, and also without the padding.
+  // The original requires padded base64 in the standard alphabet; here the padding is optional.
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return none(TEXTS.malformedCredentials);
   return readPair(Buffer.from(value, 'base64').toString());
 }
 
-/** Clients of InfluxDB 2 and 3 send `user:password`, or the token they were configured with, after `Token` or `Bearer`. */
+/** Clients of InfluxDB 2 and 3 send `user:password` or their configured token after `Token` or `Bearer`. */
 function readToken(value: string): Presented {
   return TOKEN.test(value) ? { kind: 'token', token: value } : readPair(value);
 }
@@ -72,7 +72,7 @@ function readPair(pair: string): Presented {
 }
 
 function password(user: string, text: string): Presented {
-  // The wire protocol ends both at a NUL.
+  // The wire protocol terminates the user and the password with a NUL, so they cannot contain one.
   if (user === '' || user.includes('\0') || text.includes('\0')) return none(TEXTS.malformedCredentials);
   return { kind: 'password', user, password: new Password(text) };
 }

@@ -1,7 +1,7 @@
-/** The result of a probe is used for this long: requests to `/health` need no credentials, and each probe opens a connection. */
-const HOLDS_MS = 1_000;
+/** How long the result of a probe is cached. Requests to `/health` need no credentials, and each probe opens a connection. */
+const CACHE_MS = 1_000;
 
-/** Whether the database server accepts connections. It is probed at most once a second, regardless of the number of requests. */
+/** Checks whether the database server accepts connections, at most once a second regardless of the number of requests. */
 export class DatabaseProbe {
   readonly #ask: () => Promise<boolean>;
   readonly #nowMs: () => number;
@@ -17,7 +17,7 @@ export class DatabaseProbe {
     if (this.#known !== undefined && this.#known.untilMs > this.#nowMs()) return this.#known.answers;
     this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
     const answers = await this.#asking;
-    this.#known = { answers, untilMs: this.#nowMs() + HOLDS_MS };
+    this.#known = { answers, untilMs: this.#nowMs() + CACHE_MS };
     return answers;
   }
 }

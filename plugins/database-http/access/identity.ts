@@ -5,11 +5,11 @@ import type { Password } from '../../../src/index.ts';
 export interface Identity {
   readonly user: string;
   readonly password: Password;
-  /** Equal for equal user and password within this process; tells nothing about either. */
+  /** Hash of user and password; equal for equal values within this process. It reveals neither. */
   readonly key: string;
 }
 
-/** Known to this process alone, so that a dump of keys is of no use elsewhere. */
+/** The salt is known to this process only, so that leaked keys are useless elsewhere. */
 const salt = randomBytes(32);
 
 export function identityOf(user: string, password: Password): Identity {

@@ -22,7 +22,7 @@ export function loginRoute(sessions: SessionStore, settings: ServerSettings, def
     isLogin: true,
     handle: async (request) => {
       if (request.query.has('db')) throw new ApiFailure(400, TEXTS.databaseAtLogin);
-      // Another worker may have changed them.
+      // Another worker may have changed the cluster settings, so they are loaded again.
       const visit = visitOf(request.login);
       await request.clock.database(() =>
         settings.load(async () => ((await visit.isAdministrator()) ? visit.executorOn(defaultDatabase) : undefined)),

@@ -10,9 +10,8 @@ import { TEXTS } from '../texts.ts';
 import type { UserDatabases } from './user-databases.ts';
 
 /**
- * How long a correct password is not checked again, so that further requests need no new connection. This time and the
- * interval in which running requests are reviewed (REVIEW_MS in service.ts) are less than 30 seconds together: the time
- * within which a revoked user loses access.
+ * How long a correct password is not checked again, so that further requests need no new connection. A revoked user must lose
+ * access within 30 seconds, so this time plus the review interval of running requests (REVIEW_MS in service.ts) must be shorter.
  */
 const BELIEVED_MS = 20_000;
 const MAX_BELIEVED = 10_000;
@@ -36,7 +35,7 @@ export interface PasswordCheckSettings {
 
 /**
  * Checks passwords by connecting to the database as the role. This also verifies that the role exists, may log in and
- * has a valid password, however the server authenticates it.
+ * has a valid password, regardless of the authentication method of the server.
  */
 export class PasswordCheck {
   readonly #databases: UserDatabases;
@@ -46,7 +45,7 @@ export class PasswordCheck {
   readonly #throttle: LoginThrottle;
   readonly #believedMs: number;
   readonly #onRevoked: (identity: Identity) => void;
-  /** Keys of identities whose last check succeeded, and until when they are not checked again. */
+  /** For each identity whose last check succeeded, the time until which it is not checked again, in milliseconds since 1970. */
   readonly #believed = new BoundedMap<string, number>(MAX_BELIEVED);
   readonly #roles = new BoundedMap<string, { readonly exists: boolean; readonly untilMs: number }>(MAX_BELIEVED);
   /** Running checks by identity; concurrent requests share one. */
@@ -56,7 +55,7 @@ export class PasswordCheck {
   readonly #knownSlots = new ConnectionSlots(MAX_CHECKS);
   #hasWarned = false;
 
-  /** `onRevoked` is called with users whose password is not valid any more, or who may not log in. */
+  /** `onRevoked` is called with an identity whose password is no longer valid, or whose user may no longer log in. */
   constructor(
     databases: UserDatabases,
     { defaultDatabase, trust, believedMs = BELIEVED_MS }: PasswordCheckSettings,
@@ -74,12 +73,14 @@ export class PasswordCheck {
 
   /** Logs a warning if the database accepts this user without a password. Never rejects. */
   async probe(identity: Identity): Promise<void> {
-    await this.#ask(identity).catch((error: unknown) => this.#logger.debug({ err: error }, 'no probe for passwords'));
+    await this.#ask(identity).catch((error: unknown) =>
+      this.#logger.debug({ err: error }, 'database HTTP API: password probe failed'),
+    );
   }
 
   /**
-   * Checks the password. `address` is the client's, for the login throttle. A login (`isLogin`) is always checked by
-   * the database. Throws ApiFailure 503 if the database is unavailable or after too many failures, and 401 if the
+   * Checks the password. `address` is the address of the client, for the login throttle. A login (`isLogin`) is always checked by
+   * the database. Rejects with an ApiFailure 503 if the database is unavailable or after too many failures, and 401 if the
    * database requires no password and `trust.authentication` does not allow that.
    */
   async isRight(identity: Identity, address: string, isLogin: boolean): Promise<boolean> {
@@ -87,7 +88,7 @@ export class PasswordCheck {
     return this.#once(identity, () => this.#check(identity, address));
   }
 
-  /** Checks that the identity of a token is still valid. Throws ApiFailure 503 if the database is unavailable. */
+  /** Checks that the identity of a token is still valid. Rejects with an ApiFailure 503 if the database is unavailable. */
   async isStillRight(identity: Identity): Promise<boolean> {
     if (this.#isBelieved(identity)) return true;
     return this.#once(identity, () => this.#askKnown(identity));
@@ -96,7 +97,7 @@ export class PasswordCheck {
   /** Checks an identity with running requests again. Never rejects. */
   async review(identity: Identity): Promise<void> {
     await this.isStillRight(identity).catch((error: unknown) =>
-      this.#logger.debug({ err: toError(error) }, 'database HTTP API: a user could not be looked up again'),
+      this.#logger.debug({ err: toError(error) }, 'database HTTP API: failed to check a user again'),
     );
   }
 
@@ -114,9 +115,9 @@ export class PasswordCheck {
     }
   }
 
-  /** Continues when the client disconnects, since others may wait for the same answer. */
+  /** Checks a password. The check continues if the client disconnects, because other requests may wait for its result. */
   async #check(identity: Identity, address: string): Promise<boolean> {
-    // This very password was right when it was last checked: no guess.
+    // The same password was correct at its last check, so this is not an attempt to guess it.
     if (this.#believed.get(identity.key) !== undefined) return this.#askKnown(identity, address);
     const attempt = { user: identity.user, address, isReal: await this.#isReal(identity.user, address) };
     const waitMs = this.#throttle.waitMs(attempt);
@@ -137,7 +138,7 @@ export class PasswordCheck {
       return true;
     }
     this.#believed.delete(identity.key);
-    this.#logger.info({ user: identity.user }, 'database HTTP API: a user may not log in any more as before');
+    this.#logger.info({ user: identity.user }, 'database HTTP API: a user may no longer log in');
     this.#onRevoked(identity);
     if (address !== undefined) this.#failed({ user: identity.user, address, isReal: true });
     return false;
@@ -159,10 +160,10 @@ export class PasswordCheck {
   #failed(attempt: Attempt): void {
     const { user, address } = attempt;
     this.#throttle.failed(attempt);
-    this.#logger.info({ user, address }, 'database HTTP API: a login was refused');
+    this.#logger.info({ user, address }, 'database HTTP API: refused a login');
   }
 
-  /** As the service's account sees it; without one users are known who have logged in. */
+  /** Whether the user exists. Without an account of the service, only users who have logged in are known to exist. */
   async #isReal(user: string, address: string): Promise<boolean> {
     if (this.#throttle.isKnown({ user, address })) return true;
     const known = this.#roles.get(user);
@@ -174,7 +175,7 @@ export class PasswordCheck {
       this.#roles.set(user, { exists: rows.length > 0, untilMs: Date.now() + ROLES_KNOWN_MS });
       return rows.length > 0;
     } catch (error) {
-      this.#logger.debug({ err: toError(error) }, 'database HTTP API: a role could not be looked for');
+      this.#logger.debug({ err: toError(error) }, 'database HTTP API: failed to look up a role');
       return false;
     }
   }
@@ -188,7 +189,7 @@ export class PasswordCheck {
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
       if (isUnavailable(error)) throw databaseFailure(error);
-      // This error occurs after the password was checked.
+      // If the database itself refused the connection, the server had already accepted the password.
       if (!isDatabaseRefused(error)) return false;
     } finally {
       await executor.close();
@@ -202,17 +203,17 @@ export class PasswordCheck {
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       this.#logger.warn(
-        `database HTTP API: the database lets user "${user}" in without asking for a password (pg_hba.conf: trust, peer or cert); ` +
+        `database HTTP API: the database admits user "${user}" without requesting a password (pg_hba.conf: trust, peer or cert); ` +
           (isRefused
             ? 'such users are refused here unless database.http.trust.authentication=warn'
-            : 'any password will do'),
+            : 'any password is accepted'),
       );
     }
     if (isRefused) throw new ApiFailure(401, TEXTS.noPasswordAsked);
   }
 }
 
-/** Reports whether the database requested the password. */
+/** A password that counts how often it was revealed, which shows whether the database requested it. */
 class WatchedPassword extends Password {
   timesRevealed = 0;
 

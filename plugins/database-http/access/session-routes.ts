@@ -31,7 +31,7 @@ export function sessionRoutes(sessions: SessionStore, settings: ServerSettings):
     {
       method: 'GET',
       path: '/restapi/session',
-      summary: 'The own sessions; all of them for administrators',
+      summary: 'List the sessions of the user; all sessions for administrators',
       tag: 'sessions',
       answers: { 200: json(SESSIONS) },
       handle: async (request) => list(request, sessions, settings),
@@ -56,7 +56,10 @@ async function list(request: ApiRequest, sessions: SessionStore, settings: Serve
   return { status: 200, body: `{"code":0,"tokens":[${records.join(',')}]}` };
 }
 
-/** A session as the documents show it to `user`: the tokens of others are cut. The lifetime may be beyond what a JavaScript number holds. */
+/**
+ * A session as JSON, in the documented form. Tokens of users other than `user` are truncated. The JSON is built as text, because
+ * the lifetime may exceed a JavaScript number.
+ */
 function record(session: ApiSession, user: string, settings: ServerSettings): string {
   const token = session.token.reveal();
   const isOwn = session.identity.user === user;
@@ -64,7 +67,7 @@ function record(session: ApiSession, user: string, settings: ServerSettings): st
   const fields = [
     `"SessionID":${JSON.stringify(session.id)}`,
     `"Username":${JSON.stringify(session.identity.user)}`,
-    `"Token":${JSON.stringify(isOwn ? token : `${token.slice(0, SHOWN_OF_OTHERS)}*`)}`,
+    `"Token":${JSON.stringify(isOwn ? token : `${token.slice(0, SHOWN_TOKEN_CHARACTERS)}*`)}`,
     `"MaxLifeTime":${seconds}`,
     `"LastLoginTime":"${utcText(session.lastUsedAtMs)}"`,
     `"ExpirationTime":"${utcText(session.lastUsedAtMs + settings.timeoutMs)}"`,
@@ -72,10 +75,10 @@ function record(session: ApiSession, user: string, settings: ServerSettings): st
   return `{${fields.join(',')}}`;
 }
 
-/** Characters of a token that an administrator sees. */
-const SHOWN_OF_OTHERS = 8;
+/** Number of characters that an administrator sees of another user's token. */
+const SHOWN_TOKEN_CHARACTERS = 8;
 
-/** The last time that `YYYY-MM-DD HH:MM:SS` can express. */
+/** Latest time that fits `YYYY-MM-DD HH:MM:SS`. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 function utcText(epochMs: number): string {
@@ -83,7 +86,7 @@ function utcText(epochMs: number): string {
 }
 
 async function end(request: ApiRequest, sessions: SessionStore): Promise<ApiAnswer> {
-  // `curl -d "$id"` and files end with a line break.
+  // The body may end with a line break if it comes from a file.
   const id = (await request.text()).trim();
   const own = visitOf(request.login).session;
   if (id === '' && own === undefined) throw new ApiFailure(400, TEXTS.noSessionNamed);

@@ -2,22 +2,22 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Password } from '../../../src/index.ts';
 import type { Identity } from './identity.ts';
 
-/** Logins of one user that are kept; further ones end the one that was not used for the longest time. */
+/** Maximum number of sessions per user. A further login ends the session that was not used for the longest time. */
 const MAX_SESSIONS_PER_USER = 1000;
 
-/** One login. It is alive while it is younger than the validity period, counted from its last login or use. */
+/** The session of one login. It expires when it was not used for the validity period. */
 export interface ApiSession {
   /** UUID. */
   readonly id: string;
   readonly identity: Identity;
-  /** For the listing of its own user. */
+  /** The token, which is shown when its own user lists the sessions. */
   readonly token: Password;
   lastUsedAtMs: number;
-  /** Requests that run with the token now. */
+  /** Number of requests that currently run with the token. */
   running: number;
 }
 
-/** The issued tokens. `alive` sessions become `expired` by the clock alone; they are removed at the next access. */
+/** The sessions of the issued tokens. A session expires with time; expired sessions are removed at the next access. */
 export class SessionStore {
   readonly #byTokenHash = new Map<string, ApiSession>();
   readonly #nowMs: () => number;
@@ -28,7 +28,7 @@ export class SessionStore {
     this.#lifetimeMs = lifetimeMs;
   }
 
-  /** A new session and its token: 32 hexadecimal digits from a cryptographic source. */
+  /** Creates a session and its token, which consists of 32 hexadecimal digits from a cryptographic random source. */
   open(identity: Identity): { readonly token: string; readonly session: ApiSession } {
     this.#makeRoom(identity.user);
     const token = randomBytes(16).toString('hex');
@@ -51,12 +51,12 @@ export class SessionStore {
     return undefined;
   }
 
-  /** The validity period starts again. */
+  /** Restarts the validity period. */
   refresh(session: ApiSession): void {
     session.lastUsedAtMs = this.#nowMs();
   }
 
-  /** Includes sessions that may have expired. */
+  /** Number of sessions, including expired sessions that were not removed yet. */
   get size(): number {
     return this.#byTokenHash.size;
   }
@@ -66,12 +66,12 @@ export class SessionStore {
     return [...this.#byTokenHash.values()];
   }
 
-  /** Requests that already run with it continue. */
+  /** Removes a session. Requests that already run with it continue. */
   delete(session: ApiSession): void {
     for (const [key, each] of this.#byTokenHash) if (each === session) this.#byTokenHash.delete(key);
   }
 
-  /** Forgets what has expired. */
+  /** Removes expired sessions. */
   sweep(): void {
     for (const [key, session] of this.#byTokenHash) if (!this.#isAlive(session)) this.#byTokenHash.delete(key);
   }
@@ -96,7 +96,7 @@ export class SessionStore {
   }
 }
 
-/** Tokens have 128 random bits: a plain hash cannot be turned back. */
+/** A plain hash without a salt is sufficient, because tokens have 128 random bits. */
 function hash(token: string): string {
   return createHash('sha256').update(token).digest('base64');
 }

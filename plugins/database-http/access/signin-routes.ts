@@ -5,9 +5,10 @@ import type { SessionStore } from './session-store.ts';
 import type { FailureForm, MethodRoute } from '../route.ts';
 
 /**
- * `POST /api/v2/signin` of InfluxDB 2: a session for a user and password, as a cookie; its client for Python begins with it.
- * `POST /api/v2/signout` ends it. Browsers send the cookie from pages of the same site alone. `isSecure`: the cookie is for HTTPS alone;
- * `failure`: the form of failures of InfluxDB 2.
+ * `POST /api/v2/signin` of InfluxDB 2, which its Python client calls first: opens a session for a user and password, and returns it
+ * as a cookie. `POST /api/v2/signout` ends the session. Browsers send the cookie only from pages of the same site.
+ * @param isSecure whether the cookie is sent over HTTPS only
+ * @param failure form of failures in InfluxDB 2
  */
 export function signinRoutes(sessions: SessionStore, isSecure: boolean, failure: FailureForm): readonly MethodRoute[] {
   const attributes = `; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;

@@ -10,7 +10,7 @@ import {
 import { DatabaseWatch } from './database-watch.ts';
 import type { Identity } from './identity.ts';
 
-/** An executor that was not borrowed for this long is closed. */
+/** An executor is closed when it was not borrowed for this long. */
 const IDLE_MS = 300_000;
 
 interface Entry {
@@ -19,7 +19,7 @@ interface Entry {
   lastUsedAtMs: number;
 }
 
-/** An executor on loan: it is not closed before `giveBack` was called. */
+/** A borrowed executor, which is not closed as idle before `giveBack` was called. */
 export interface Loan {
   readonly executor: Executor;
   giveBack(): void;
@@ -34,13 +34,13 @@ export interface ServerAccess {
 }
 
 const PROBE_TIMEOUT_MS = 3_000;
-/** A server that refuses this user answers. */
-const NOBODY = 'sluice_probe';
+/** A user that does not exist. A server that rejects it is reachable. */
+const UNKNOWN_USER = 'sluice_probe';
 
-/** In this process, for all services. */
+/** Number of fresh connections of all services in this process; makes application names unique. */
 let freshCount = 0;
 
-/** The executors by which requests reach the databases, one per user, password and database. */
+/** The executors that run the statements of requests, one for each combination of user, password and database. */
 export class UserDatabases {
   readonly #access: ServerAccess;
   readonly #options: Pick<ExecutorOptions, 'logger' | 'onConnect'>;
@@ -76,19 +76,22 @@ export class UserDatabases {
     };
   }
 
-  /** An executor that shares no connection with others: its first statement proves the password. To be closed. */
+  /**
+   * Opens an executor that shares no connection with others, so that its first statement checks the password. The caller must close
+   * it.
+   */
   openFresh(identity: Identity, database: string): Executor {
-    // Executors with equal settings share their connections.
+    // Executors with equal settings share their connections, so the application name must be unique.
     return this.#open(identity, database, 1, `sluice login ${String(++freshCount)}`);
   }
 
   /**
-   * Whether the server accepts connections. The check ends when the server requests a password, which leaves no line in
-   * its log with SCRAM.
+   * Checks whether the server accepts connections. The check ends when the server requests a password; with SCRAM, this leaves no
+   * line in the server's log.
    */
   async answers(): Promise<boolean> {
     const { url, defaultDatabase } = this.#access;
-    const user = this.service === undefined ? { user: NOBODY } : {};
+    const user = this.service === undefined ? { user: UNKNOWN_USER } : {};
     const settings = {
       ...parseConnectionUrl(url, { ...user, database: defaultDatabase }),
       password: undefined,
@@ -118,12 +121,12 @@ export class UserDatabases {
       this.#service = openExecutor(settings, { ...this.#options, poolSize: 1 });
       return this.#service;
     } catch {
-      // The URL as such was checked at start: it names no user.
+      // The URL was validated at start, so this error means that it names no user.
       return undefined;
     }
   }
 
-  /** Closes the connections of a user who may not log in any more. */
+  /** Closes the connections of a user who may no longer log in. */
   evict(identity: Identity): void {
     for (const [key, { executor }] of this.#entries) {
       if (!key.startsWith(identity.key)) continue;

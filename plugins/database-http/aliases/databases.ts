@@ -2,7 +2,7 @@ import { ownStatement, quoteIdentifier, translate } from '../../database/index.t
 import { audit } from '../audit.ts';
 import type { ApiRequest } from '../route.ts';
 
-/** A database that the user may connect to. `oid`: as decimal digits. */
+/** A database that the user may connect to. `oid` consists of decimal digits. */
 export interface DatabaseEntry {
   readonly name: string;
   readonly oid: string;
@@ -18,13 +18,13 @@ const FIND_DATABASE = ownStatement(
   'SELECT oid FROM pg_catalog.pg_database WHERE datname = $1',
 );
 
-/** The databases that clients of other systems are shown, by name. */
+/** Lists the databases that clients of other systems see, ordered by name. */
 export async function listDatabases({ executor, clock, signal }: ApiRequest): Promise<readonly DatabaseEntry[]> {
   const { rows } = await clock.database(() => executor.ask(DATABASES, [], { signal }));
   return rows.map(([name, oid]) => ({ name: name ?? '', oid: oid ?? '' }));
 }
 
-/** The database of this name; `undefined` if it does not exist. */
+/** Finds the database with this name; `undefined` if it does not exist. */
 export async function findDatabase(name: string, request: ApiRequest): Promise<DatabaseEntry | undefined> {
   const { executor, clock, signal } = request;
   const { rows } = await clock.database(() => executor.ask(FIND_DATABASE, [name], { signal }));
@@ -32,7 +32,7 @@ export async function findDatabase(name: string, request: ApiRequest): Promise<D
   return oid === undefined || oid === null ? undefined : { name, oid };
 }
 
-/** Creates it as a database for time series, by the rights of the user. Rejects with a DatabaseError. */
+/** Creates a time-series database with the rights of the user. Rejects with a DatabaseError if the database refuses that. */
 export async function createDatabase(name: string, request: ApiRequest): Promise<void> {
   const { executor, clock, signal, database } = request;
   const translation = translate(`CREATE TS DATABASE ${quoteIdentifier(name)}`, { database, table: () => undefined });

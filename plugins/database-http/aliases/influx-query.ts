@@ -18,7 +18,7 @@ import { withAliasStatus } from './alias-status.ts';
 import { json } from '../open-api/shared-schemas.ts';
 import { ApiFailure, jsonAnswer, type ApiRequest, type FailureForm, type MethodRoute } from '../route.ts';
 
-/** The answer of InfluxDB 1 to one statement. */
+/** The result of one statement in InfluxDB 1. */
 const NUMBERED_RESULT = objectOf({
   statement_id: COUNT,
   'series?': arrayOf(objectOf({ 'name?': TEXT, columns: arrayOf(TEXT), values: arrayOf(arrayOf(ANY)) })),
@@ -32,14 +32,14 @@ type Result = Omit<NumberedResult, 'statement_id'>;
 const NOT_HERE =
   'only SHOW DATABASES, CREATE DATABASE, CREATE RETENTION POLICY and SHOW RETENTION POLICIES are answered here; send SQL to POST /restapi/query';
 const NOTHING_EXPIRES = 'rows are not deleted by age here: the duration is ignored';
-/** The policy that each database of InfluxDB has: columns as it shows them. */
+/** Columns of InfluxDB's SHOW RETENTION POLICIES, and the default policy that each database has. */
 const POLICY_COLUMNS = ['name', 'duration', 'shardGroupDuration', 'replicaN', 'default'];
 const POLICY = ['autogen', '0s', '168h0m0s', 1, true];
 
 /**
- * `/query` of InfluxDB 1, as far as its clients and Telegraf need it before they write. The statements of a request run
- * in order. As in InfluxDB, an error of one is reported with status 200 at its number, and the following ones are `not
- * executed`.
+ * `/query` of InfluxDB 1, with the statements that its clients and Telegraf send before they write. The statements of a request run
+ * in order. As in InfluxDB, the response has status 200 even if a statement fails; the error is in the result with the statement's
+ * number, and the following statements are reported as `not executed`.
  */
 export function influxQueryAliases(): MethodRoute[] {
   const common = {
@@ -49,7 +49,7 @@ export function influxQueryAliases(): MethodRoute[] {
     answers: { 200: json(RESULTS) },
     failure: QUERY_FAILURE,
     credentials: 'any',
-    // `db` may be what is to be created.
+    // `db` may be the database that the statement creates, so it is not connected to.
     databaseParameters: [],
     handle: async (request: ApiRequest) => {
       const statements = await readStatements(request);
@@ -83,7 +83,7 @@ const QUERY_FAILURE: FailureForm = {
   },
 };
 
-/** `q` in the URL or in a form, as clients send either. */
+/** Reads the statements from `q` in the URL or in a form, because clients send either. */
 async function readStatements(request: ApiRequest): Promise<readonly InfluxStatement[]> {
   const form = request.method === 'POST' ? new URLSearchParams(await request.text()) : undefined;
   const text = request.query.get('q') ?? form?.get('q') ?? '';

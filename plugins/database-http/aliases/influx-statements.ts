@@ -1,6 +1,6 @@
 import { ApiFailure } from '../route.ts';
 
-/** A statement of InfluxQL, as far as it is answered here. `expires`: rows would be deleted by age. */
+/** A statement of InfluxQL that is supported here. `expires`: whether InfluxDB would delete rows by age. */
 export type InfluxStatement =
   | { readonly kind: 'show-databases' }
   | { readonly kind: 'create-database'; readonly name: string; readonly expires: boolean }
@@ -11,24 +11,24 @@ export type InfluxStatement =
 interface Token {
   readonly kind: 'word' | 'name' | 'text' | 'sign';
   readonly text: string;
-  /** As InfluxDB counts: characters from 1. */
+  /** Position in characters, counted from 1 as in InfluxDB. */
   readonly at: number;
 }
 
-/** Names have at most 63 bytes, and the statements that clients send before they write are far shorter. */
+/** Limit of a request in characters. The statements that clients send before they write are far shorter. */
 const MAX_LENGTH = 100_000;
 const MAX_STATEMENTS = 1_000;
 const STATEMENTS = ['SELECT', 'DELETE', 'SHOW', 'CREATE', 'DROP', 'EXPLAIN', 'GRANT', 'REVOKE', 'ALTER', 'SET', 'KILL'];
 
 /**
- * Reads the statements of a text, which semicolons divide. ApiFailure 400 in InfluxDB's words for what it cannot read either, as far as that
- * shows without its whole grammar.
+ * Parses the statements of a text, which are separated by semicolons. Throws an ApiFailure with status 400 and InfluxDB's message
+ * for a syntax error. Errors in statements that are not supported here are not detected.
  */
 export function readInfluxStatements(text: string): InfluxStatement[] {
   if (text.length > MAX_LENGTH) throw refusal(`a query has at most ${String(MAX_LENGTH)} characters here`);
   const statements: InfluxStatement[] = [];
   let tokens: Token[] = [];
-  // The position at which InfluxDB reports the end of the text.
+  // InfluxDB reports the end of the text at this position.
   const end = { kind: 'sign', text: ';', at: text.length + 2 } as const;
   for (const token of [...tokensOf(text), end]) {
     if (token.kind !== 'sign' || token.text !== ';') {
@@ -43,7 +43,7 @@ export function readInfluxStatements(text: string): InfluxStatement[] {
   return statements;
 }
 
-/** A comment to the end of the line or between signs, a name in quotes, a text, a word or number, or one sign. */
+/** Blanks, a line comment, a block comment, a quoted name, a string, a word or number, or a single character. */
 const TOKEN =
   /\s+|--[^\n]*|\/\*[^*]*(?:\*(?!\/)[^*]*)*(?:\*\/)?|"((?:[^"\\]|\\[^])*)"|'((?:[^'\\]|\\[^])*)'|([\w.µ]+)|([^])/y;
 
@@ -95,7 +95,7 @@ class StatementReader {
     return { kind: 'other' };
   }
 
-  /** DURATION, REPLICATION, SHARD DURATION, NAME and DEFAULT; whether there is a duration that ends. */
+  /** Parses DURATION, REPLICATION, SHARD DURATION, NAME and DEFAULT. Returns whether there is a finite duration. */
   #settings(): boolean {
     const from = this.#next;
     let expires = false;

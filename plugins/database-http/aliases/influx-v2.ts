@@ -19,10 +19,10 @@ import { databaseFailure } from '../database-failure.ts';
 import { json } from '../open-api/shared-schemas.ts';
 import { ApiFailure, jsonAnswer, type ApiAnswer, type ApiRequest, type FailureForm, type Route } from '../route.ts';
 
-/** Organizations do not exist here. Clients request the id of theirs before they write, and get this one. */
+/** Organizations do not exist here. Clients that request the id of an organization before they write get this id. */
 const ORGANIZATION_ID = '0000000000000001';
 const DEFAULT_ORGANIZATION = 'sluice';
-/** A description of a bucket is shorter. */
+/** Limit of the body that describes a new bucket, in characters. */
 const MAX_BUCKET_LENGTH = 100_000;
 
 const BUCKET = component(
@@ -42,7 +42,7 @@ const ORGANIZATIONS = component(
   objectOf({ links: LINKS, orgs: arrayOf(objectOf({ id: TEXT, name: TEXT })) }),
 );
 
-/** The name of a new bucket is all that is read: PostgreSQL checks its length, and the rest has no meaning here. */
+/** Only the name of a new bucket is read. PostgreSQL checks its length; the other members have no meaning here. */
 const NAMED = withMore(objectOf({ name: withKeywords(TEXT, { minLength: 1, pattern: '^[^\\0]*$' }) }));
 const NEW_BUCKET = withMore(
   objectOf({
@@ -53,7 +53,7 @@ const NEW_BUCKET = withMore(
 );
 const isNamed = validatorOf(NAMED);
 
-/** Failures as InfluxDB 2 answers them: `{code, message}`, both text. */
+/** Form of failures in InfluxDB 2: `{code, message}`, both strings. */
 export const SECOND_VERSION_FAILURE: FailureForm = {
   schema: INFLUX_2_ERROR,
   answer: (failure) => {
@@ -62,7 +62,10 @@ export const SECOND_VERSION_FAILURE: FailureForm = {
   },
 };
 
-/** Requests of InfluxDB 2 clients before they write: buckets, which are databases, and organizations. All other paths below `/api/v2/` are 404. */
+/**
+ * Paths that clients of InfluxDB 2 request before they write: buckets, which are databases, and organizations. All other paths under
+ * `/api/v2/` return 404.
+ */
 export function influxV2Aliases(): Route[] {
   const common = {
     tag: 'InfluxDB',
@@ -76,7 +79,7 @@ export function influxV2Aliases(): Route[] {
       method: 'GET',
       path: '/api/v2/buckets',
       summary: 'The databases that the user may connect to',
-      query: { name: { description: 'The one that is looked for', schema: TEXT } },
+      query: { name: { description: 'Only the database with this name', schema: TEXT } },
       answers: { 200: json(BUCKETS) },
       handle: listBuckets,
     },
@@ -93,7 +96,7 @@ export function influxV2Aliases(): Route[] {
       ...common,
       method: 'GET',
       path: '/api/v2/orgs',
-      summary: 'The one organization, with the name that was asked for',
+      summary: 'The only organization, with the requested name',
       query: { org: { description: 'Any name', schema: TEXT } },
       answers: { 200: json(ORGANIZATIONS) },
       handle: async ({ query }) => {
@@ -138,7 +141,7 @@ function readBucketName(text: string): string {
   return body.name;
 }
 
-/** Rows are not deleted by age, so the list of rules is empty regardless of the request. */
+/** A database as a bucket. Rows are not deleted by age, so the list of rules is empty regardless of the request. */
 function bucketOf({ name, oid }: DatabaseEntry): ShapeOf<typeof BUCKET> {
   const id = BigInt(oid).toString(16).padStart(16, '0');
   return { id, orgID: ORGANIZATION_ID, type: 'user', name, retentionRules: [] };

@@ -34,10 +34,10 @@ import { ApiFailure, jsonAnswer, type ApiRequest, type MethodRoute } from '../ro
 import { withAliasStatus } from './alias-status.ts';
 import { TEXTS } from '../texts.ts';
 
-/** The protocol version that clients of InfluxDB 1 look for. It is unrelated to the version of Sluice. */
+/** The version that clients of InfluxDB 1 expect. It is unrelated to the version of Sluice. */
 export const INFLUX_HEADERS = { 'X-Influxdb-Version': '1.8.10', 'X-Influxdb-Build': 'OSS' } as const;
 
-/** `code` of InfluxDB 2 by status (its API's schema `Error`). */
+/** InfluxDB 2's `code` of an error by HTTP status (schema `Error` of its API). */
 const CODES: Readonly<Record<number, string>> = {
   400: 'invalid',
   401: 'unauthorized',
@@ -47,7 +47,7 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'unavailable',
 };
 
-/** InfluxDB 1 reads `error`; QuestDB, which has the same path, `code`, `message` and `line`. */
+/** Clients of InfluxDB 1 read `error`. Those of QuestDB, which has the same path, read `code`, `message` and `line`. */
 export const INFLUX_ERROR = component(
   'InfluxError',
   objectOf({ error: TEXT, 'code?': TEXT, 'message?': TEXT, 'line?': COUNT }),
@@ -69,13 +69,13 @@ const HEALTH = component(
 );
 const SETTINGS = component('Settings', objectOf({ config: ANY_OBJECT }));
 
-/** The query parameters by which clients of InfluxDB 1 log in. */
+/** The query parameters with which clients of InfluxDB 1 log in. */
 export const CREDENTIALS: Readonly<Record<string, QueryParameter>> = {
   u: { description: 'The user, instead of the header Authorization', schema: TEXT },
   p: { description: 'The password, instead of the header Authorization', schema: TEXT },
 };
 
-/** Where clients of InfluxDB 1, 2 and 3 and of QuestDB write. Lines create and extend tables as `/restapi/linedb` does. */
+/** Paths to which clients of InfluxDB 1, 2 and 3 and of QuestDB write. Lines create and extend tables as on `/restapi/linedb`. */
 export function influxAliases(nanoseconds: NanosecondRule): MethodRoute[] {
   const times = { precision: PRECISION, nanoseconds: NANOSECONDS };
   return [
@@ -115,7 +115,7 @@ export function secondVersionBody(status: number, message: string, line?: number
   return { code: CODES[status] ?? 'invalid', message, ...(line === undefined ? {} : { line }) };
 }
 
-/** The common part of the routes of InfluxDB 1 and 2; their errors differ. */
+/** The common part of the routes of InfluxDB 1 and 2, which differ only in their errors. */
 function writing<T>(
   readingOf: (request: ApiRequest) => LineReading,
   schema: Typed<T>,
@@ -144,8 +144,8 @@ function writing<T>(
 }
 
 /**
- * The text of InfluxDB 1 for an error. Its clients and Telegraf drop the whole body when the text contains `partial write`, so the text
- * of a write that may succeed later does not contain it.
+ * InfluxDB 1's text for an error. If the text contains `partial write`, clients and Telegraf drop the whole body, so the text does
+ * not contain it when a retry may succeed.
  */
 function partialWrite(outcome: Outcome): string {
   if (outcome.failure?.status === 404) return outcome.failure.message;
@@ -154,7 +154,7 @@ function partialWrite(outcome: Outcome): string {
   return isFinal ? `partial write: ${text} dropped=${String(outcome.badCount)}` : text;
 }
 
-/** A missing database has the status and the text by which Telegraf creates it and writes again. */
+/** A missing database gets the status and text for which Telegraf creates the database and writes again. */
 async function withInfluxFailure(writing: Promise<Outcome>, { database }: ApiRequest): Promise<Outcome> {
   const translate = (failure: ApiFailure): ApiFailure =>
     failure.kind === 'database-missing'
@@ -168,7 +168,7 @@ async function withInfluxFailure(writing: Promise<Outcome>, { database }: ApiReq
   }
 }
 
-/** Errors name the lines: `{error, data: [{original_line, line_number, error_message}]}` (docs of InfluxDB 3, write_lp). */
+/** The route of InfluxDB 3. Errors list the bad lines: `{error, data: [{original_line, line_number, error_message}]}` (write_lp). */
 function thirdVersionRoute(
   readingOf: (request: ApiRequest) => LineReading,
   times: Readonly<Record<string, QueryParameter>>,
@@ -218,7 +218,7 @@ function partialBody({ badLines, badCount, failure }: Outcome): Influx3Error {
   return { error: `partial write of line protocol occurred${rest.join('')}`, data: badLines.map(lineError) };
 }
 
-/** With `accept_partial=false`: the first bad line is the reason that no line is stored. */
+/** The error for `accept_partial=false`: no line was stored because of the first bad line. */
 function refusedBody({ badLines, failure }: Outcome): Influx3Error {
   const [first] = badLines;
   if (first === undefined) return { error: failure?.message ?? '' };
@@ -229,7 +229,7 @@ function lineError(bad: BadLine): ShapeOf<typeof BAD_LINE> {
   return { original_line: bad.text ?? '', line_number: bad.line, error_message: reasonOf(bad) };
 }
 
-/** `precision`: that of requests which name none. */
+/** `precision` applies to requests that do not specify one. */
 function readingBy(timesOf: (precision: string) => LineTimes, precision: string, nanoseconds: NanosecondRule) {
   return (request: ApiRequest): LineReading => ({
     times: timesOf(request.query.get('precision') ?? precision),
@@ -242,12 +242,12 @@ async function store(request: ApiRequest, reading: LineReading): Promise<Outcome
   return ingestLines(request.body(), reading, growingTables(request));
 }
 
-/** Clients of InfluxDB may send an empty body, which InfluxDB accepts. */
+/** Whether the failure is an empty body, which InfluxDB accepts. */
 function isEmptyBody({ status, message }: ApiFailure): boolean {
   return status === 400 && message === TEXTS.emptyBody;
 }
 
-/** Requests of clients before they write. They need no credentials, so the answers contain nothing about the data. */
+/** Paths that clients request before they write. They need no credentials, so the answers contain nothing about the data. */
 export function greetingAliases(): MethodRoute[] {
   const greeting = { method: 'GET', tag: 'InfluxDB', access: 'anyone' } as const;
   return [
@@ -255,7 +255,7 @@ export function greetingAliases(): MethodRoute[] {
       ...greeting,
       path: '/ping',
       summary: 'Whether the API answers',
-      query: { verbose: { description: 'Any value but `false` and `0`: with the version', schema: TEXT } },
+      query: { verbose: { description: 'Any value except `false` and `0` adds the version', schema: TEXT } },
       answers: { 200: json(VERSION), 204: null },
       handle: async ({ query }) => {
         const verbose = query.get('verbose') ?? 'false';
@@ -267,7 +267,7 @@ export function greetingAliases(): MethodRoute[] {
     {
       ...greeting,
       path: '/health',
-      summary: 'Whether the database server takes connections',
+      summary: 'Whether the database server accepts connections',
       answers: { 200: json(HEALTH), 503: json(HEALTH) },
       handle: async (request) => {
         const name = 'influxdb';
@@ -280,11 +280,11 @@ export function greetingAliases(): MethodRoute[] {
       },
     },
     {
-      // QuestDB's clients request the supported versions of line protocol; 1 is the text form.
+      // QuestDB's clients request the supported versions of the line protocol; version 1 is the text form.
       ...greeting,
       tag: 'QuestDB',
       path: '/settings',
-      summary: 'What clients of QuestDB ask before they write',
+      summary: 'Settings that clients of QuestDB request before they write',
       answers: { 200: json(SETTINGS) },
       handle: async () => {
         const config = { 'line.proto.support.versions': [1], 'cairo.max.file.name.length': 63 };

@@ -45,12 +45,12 @@ const PUT_FAILURE: FailureForm = {
   },
 };
 
-/** `GET /api/version`: clients of OpenTSDB use it to check that the server responds. The version is unrelated to that of Sluice. */
+/** `GET /api/version`, with which clients of OpenTSDB check that the server responds. The version is unrelated to that of Sluice. */
 export function openTsdbVersion(): MethodRoute {
   return {
     method: 'GET',
     path: '/api/version',
-    summary: 'What clients of OpenTSDB ask before they write',
+    summary: 'Version that clients of OpenTSDB request before they write',
     tag: 'OpenTSDB',
     answers: { 200: json(VERSION) },
     access: 'anyone',
@@ -62,8 +62,9 @@ export function openTsdbVersion(): MethodRoute {
 }
 
 /**
- * `POST /api/put` of OpenTSDB: one point or an array of points. 204 without a body; with `summary` or `details` 200 and counts;
- * 400 when a point is bad. Values of new tables have the type of the first one, as OpenTSDB's users expect of numbers.
+ * `POST /api/put` of OpenTSDB, which stores one point or an array of points. Returns 204 without a body, 200 with counts if `summary`
+ * or `details` is given, or 400 if a point is bad. The value column of a new table has the type of the first value, because
+ * OpenTSDB's users expect numbers.
  */
 export function openTsdbAlias(nanoseconds: NanosecondRule): MethodRoute {
   return {
@@ -73,8 +74,8 @@ export function openTsdbAlias(nanoseconds: NanosecondRule): MethodRoute {
     tag: 'OpenTSDB',
     query: {
       db: DATABASE,
-      summary: { description: 'With counts', schema: TEXT },
-      details: { description: 'With counts and the points that could not be stored', schema: TEXT },
+      summary: { description: 'Return counts', schema: TEXT },
+      details: { description: 'Return counts and the points that could not be stored', schema: TEXT },
       'value.type': VALUE_TYPE,
       nanoseconds: NANOSECONDS,
       tz: ZONE,
@@ -128,7 +129,7 @@ function datapoint(text: string | undefined): unknown {
   return text === undefined ? null : (JSON.parse(text) as unknown);
 }
 
-/** Finds points by their number in a piece of the body, which is parsed at its first bad point, once. */
+/** Returns a function that finds the JSON of a point by its number. The piece of the body is parsed once, at its first bad point. */
 function pointTexts(text: string): (point: number) => string | undefined {
   let points: readonly unknown[] | undefined;
   return (number) => {
@@ -139,7 +140,7 @@ function pointTexts(text: string): (point: number) => string | undefined {
   };
 }
 
-/** A larger piece is at most a few points. Parsing it takes several times its size, and blocks all other requests. */
+/** A larger piece consists of a few huge points. Parsing it needs several times its size, and blocks all other requests. */
 const MAX_REPEATED_LENGTH = 2_400_000;
 /** Larger bad points are not repeated in the answer. */
 const MAX_POINT_LENGTH = 10_000;
@@ -150,7 +151,7 @@ function parsePoints(text: string): readonly unknown[] {
     const parsed = JSON.parse(text) as unknown;
     return Array.isArray(parsed) ? parsed : [parsed];
   } catch {
-    // The piece as a whole is invalid, and is reported as such.
+    // The piece is not valid JSON, which is reported for the piece as a whole.
     return [];
   }
 }

@@ -5,7 +5,7 @@ import { LinePieces, startOfLine, type LinePiece } from './line-pieces.ts';
 import { ApiFailure } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
-/** The members of a decoder of lines or points that are used here; the decoders of plugins/database/formats have them. */
+/** The members of a decoder of lines or points in plugins/database/formats that are used here. */
 export interface PartsDecoder {
   addInParts(
     message: string | Uint8Array,
@@ -13,25 +13,25 @@ export interface PartsDecoder {
     maxRows: number,
     more?: boolean,
   ): Generator<Decoded, void, undefined>;
-  /** How many lines of the last message come before the first one that was left unread. */
+  /** Number of lines of the last message before the first line that was not read; `undefined` if all lines were read. */
   readonly unreadLine?: number | undefined;
 }
 
 /** Rows and faults of a part of the body. */
 export interface BodyPart {
   readonly decoded: Decoded;
-  /** The text of a line of this part, by its number in the body. */
+  /** Returns the text of a line of this part by its number in the body. */
   readonly textOf: (line: number) => string | undefined;
 }
 
-/** The statement of the best size: see test/bench. */
+/** Number of rows in a write; the fastest size in measurements (test/bench). */
 const BATCH_ROWS = 5_000;
-/** Points of a thousand metrics are rows of a thousand tables: the more of them at once, the more rows each table gets. */
+/** Number of points in a write. Each metric is a table, so with many metrics a larger batch is needed for several rows per table. */
 const BATCH_POINTS = 20_000;
-/** Faults of one message beyond which decoders stop reading it, and so must their callers. */
+/** Decoders stop reading a message after this number of faults, and the rest of the body is not read either. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 
-/** Sums up the time that decoding takes. */
+/** Measures the total time of decoding. */
 export class DecodeClock {
   parseMs = 0;
 
@@ -43,7 +43,10 @@ export class DecodeClock {
   }
 }
 
-/** Decodes lines as they come; a body is never in memory as a whole. An empty body is an ApiFailure 400. */
+/**
+ * Decodes lines while they arrive, so that a body is never in memory as a whole. Throws an ApiFailure with status 400 for an empty
+ * body.
+ */
 export async function* decodeLines(
   decoder: PartsDecoder,
   body: AsyncIterable<Buffer>,
@@ -57,7 +60,7 @@ export async function* decodeLines(
   for await (const chunk of body) {
     pieces.push(chunk);
     for (let piece = pieces.next(); piece !== undefined; piece = pieces.next()) {
-      if ((yield* decodePiece(decode(piece), clock)) === 'gave-up') return;
+      if ((yield* decodePiece(decode(piece), clock)) === 'aborted') return;
       pieces.done(piece, decoder.unreadLine);
     }
   }
@@ -65,28 +68,28 @@ export async function* decodeLines(
   yield* decodePiece(decode(pieces.last()), clock);
 }
 
-/** A piece of a body on its way through the decoder. */
+/** A piece of a body that is being decoded. */
 interface Decoding {
   readonly parts: Generator<Decoded, void, undefined>;
   readonly textOf: BodyPart['textOf'];
 }
 
-/** More than is decoded before the clock is read. */
-const BYTES_OF_PART = 1 << 20;
+/** Size that is passed to `Turn.isOver` for each part; large enough that the clock is checked after each part. */
+const PART_BYTES = 1 << 20;
 
-/** The parts that hold anything, over several turns of the event loop. */
+/** Yields the parts that have rows or faults, over several turns of the event loop. */
 async function* decodePiece(
   { parts, textOf }: Decoding,
   clock: DecodeClock,
-): AsyncGenerator<BodyPart, 'read' | 'gave-up'> {
+): AsyncGenerator<BodyPart, 'read' | 'aborted'> {
   const turn = new Turn();
   let faults = 0;
   for (;;) {
     const { value: decoded } = clock.measure(() => parts.next());
-    if (decoded === undefined) return faults > MAX_FAULTS_PER_MESSAGE ? 'gave-up' : 'read';
+    if (decoded === undefined) return faults > MAX_FAULTS_PER_MESSAGE ? 'aborted' : 'read';
     faults += decoded.faults.length;
     if (decoded.rows.length + decoded.faults.length > 0) yield { decoded, textOf };
-    if (turn.isOver(BYTES_OF_PART)) await turn.next();
+    if (turn.isOver(PART_BYTES)) await turn.next();
   }
 }
 
@@ -98,7 +101,7 @@ export interface ElementsDecoder {
     maxRows: number,
     charactersBefore: number,
   ): Generator<Decoded, void, undefined>;
-  /** Set when the last message was not JSON; it left no row then. */
+  /** Set if the last message was not JSON; it then yielded no row. */
   readonly problem: string | undefined;
 }
 
@@ -106,8 +109,8 @@ export interface ElementsDecoder {
 export type ElementText = (message: string) => (element: number) => string | undefined;
 
 /**
- * Decodes a JSON array piece by piece, or a single value. Invalid JSON ends the reading: a small body then stores no
- * rows, a larger one the rows of the earlier pieces. An empty body is an ApiFailure 400.
+ * Decodes a JSON array piece by piece, or a single value. Reading ends at invalid JSON: no rows of a small body are stored then, but
+ * the rows of earlier pieces of a larger body are. Throws an ApiFailure with status 400 for an empty body.
  */
 export async function* decodeElements(
   decoder: ElementsDecoder,
@@ -127,7 +130,7 @@ export async function* decodeElements(
     const piece = clock.measure(() => pieces.push(chunk));
     if (piece === undefined) continue;
     const end = yield* decodePiece(decode(piece), clock);
-    if (end === 'gave-up' || decoder.problem !== undefined) return;
+    if (end === 'aborted' || decoder.problem !== undefined) return;
   }
   const last = pieces.last();
   if (last === undefined) throw new ApiFailure(400, TEXTS.emptyBody);

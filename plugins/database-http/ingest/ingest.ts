@@ -5,20 +5,20 @@ import type { BodyPart, DecodeClock } from './decode.ts';
 import { OutcomeCounts, type Outcome } from './outcome.ts';
 import { ApiFailure } from '../route.ts';
 
-/** Parts of a body with the database, or waiting for one before them that has rows of the same tables, at the same time. */
+/** Maximum number of parts of a body that are being written, or that wait for an earlier part with rows of the same tables. */
 const MAX_IN_FLIGHT = 2;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Stores batches and resolves with the result of each, in order. Rows that cannot be stored are faults; a rejection
- * affects more than its own table.
+ * Stores batches and resolves with their results, in order. Rows that cannot be stored are reported as faults; a rejected result means
+ * that the failure affects more than its table.
  */
 export type Store = (all: readonly DecodedRows[]) => Promise<readonly PromiseSettledResult<WriteReport>[]>;
 
 /**
- * Decodes and stores a body: while parts of it are with the database the next one is decoded. Batches of one table are written one
- * after the other, in the order of the body. The first failure that concerns more than its rows ends the reading; batches
- * on their way are waited for and counted. With nothing to tell but that failure it rejects with it, an ApiFailure.
+ * Decodes and stores a body. While parts are written, the next part is decoded. Batches of one table are written one after the
+ * other, in the order of the body. Reading ends at the first failure that concerns more than its rows; writes in flight are
+ * completed and counted. If no row was stored and no line was bad, the promise is rejected with that failure, an ApiFailure.
  */
 export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock: DecodeClock): Promise<Outcome> {
   const began = performance.now();
@@ -32,7 +32,7 @@ export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock
       if (writes.failure !== undefined) break;
     }
   } catch (error) {
-    // Rows that were stored before a body breaks off stay stored, and are reported.
+    // Rows that were stored before the body was truncated remain stored and are reported.
     if (!(error instanceof ApiFailure)) throw error;
     failure = error;
   } finally {
@@ -45,7 +45,7 @@ export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock
   return { stored, collapsed, badLines, badCount, failure, timings };
 }
 
-/** Other errors are unexpected; the caller answers and logs them. */
+/** Converts an error of a write to a failure of the request. Throws unexpected errors, which the caller logs. */
 export function asFailure(error: Error): ApiFailure {
   if (error instanceof ApiFailure) return error;
   if (!(error instanceof DatabaseError)) throw error;
@@ -58,9 +58,9 @@ class Writes {
   readonly #store: Store;
   readonly #counts: OutcomeCounts;
   readonly #running = new Set<Promise<void>>();
-  /** The last write with rows of each table. */
+  /** The last write with rows of a table, by table. */
   readonly #lastOf = new Map<string, Promise<void>>();
-  /** Writes with the database, and since when there is one. */
+  /** Number of running writes, and when the first of them began. */
   #busy = 0;
   #busySince = 0;
   #databaseMs = 0;
@@ -79,7 +79,7 @@ class Writes {
     return this.#databaseMs;
   }
 
-  /** Starts a write, or queues it after earlier writes to the same tables. Resolves when a further write is accepted. */
+  /** Starts a write, or queues it after earlier writes to the same tables. Resolves when another write may be added. */
   async add(all: readonly DecodedRows[], textOf: BodyPart['textOf']): Promise<void> {
     const tables = new Set(all.map(orderKey));
     const before = new Set([...tables].flatMap((table) => this.#lastOf.get(table) ?? []));
@@ -96,7 +96,7 @@ class Writes {
     await Promise.all(this.#running);
   }
 
-  /** Never rejects. */
+  /** Writes batches after earlier writes. Never rejects; errors are stored in `failure`. */
   async #after(
     before: ReadonlySet<Promise<void>>,
     all: readonly DecodedRows[],
@@ -122,7 +122,7 @@ class Writes {
   }
 }
 
-/** Metrics may share a table, whose name is at least the text before the first dot. */
+/** Several metrics may share a table. The names of their tables begin with the text before the first dot of the metric. */
 function orderKey({ metric, batch }: DecodedRows): string {
   return metric === undefined ? tableText(batch.table) : (metric.split('.')[0] ?? '');
 }

@@ -1,19 +1,19 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ApiFailure } from '../route.ts';
 
-/** Some elements of a body that is a JSON array, as an array of their own; or a body that is not cut. */
+/** A JSON array with some of the elements of a body, or a whole body that is not an array. */
 export interface JsonPiece {
-  /** As text, so that the bytes need not stay; as bytes when they are no UTF-8, which the decoder tells. */
+  /** The JSON as text, or as bytes if it is not UTF-8, which the decoder then reports. */
   readonly text: string | Buffer;
   /** Number of the first element in the body, from 1. */
   readonly firstElement: number;
-  /** A character's place in the body is its place in the text and this. */
+  /** Offset that is added to a character's position in the text to get its position in the body. */
   readonly charactersBefore: number;
 }
 
-/** A body up to this size is read completely before anything of it is stored. */
+/** Size of a piece. A body up to this size is read completely before any of its rows are stored. */
 const PIECE_BYTES = 1 << 20;
-/** A larger element is rejected: it would be in memory as a whole, and reading it would block all other requests. */
+/** A larger element is rejected, because it would be in memory as a whole, and decoding it would block all other requests. */
 const MAX_ELEMENT_BYTES = 4 << 20;
 
 const QUOTE = 0x22;
@@ -25,23 +25,23 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Cuts a JSON array that arrives in chunks after some of its elements. Only strings and brackets are examined; the
- * reader of a piece checks whether it is valid JSON. If all pieces are valid arrays with elements, the body is a valid
- * array.
+ * Splits a JSON array that arrives in chunks into arrays of some of its elements. Only strings and brackets are examined; the decoder
+ * of a piece checks whether it is valid JSON. If all pieces are valid arrays with elements, the body is a valid array. A body that is
+ * not an array is not split.
  *
- * before -> array -> ended, by brackets; before -> value, by anything else, which is not cut.
- * Within array and value: outside -> string -> escape -> string -> outside.
+ * Body: before -> array -> ended, by brackets; before -> value, by any other character.
+ * Within an array: outside -> string -> escape -> string -> outside.
  */
 export class JsonPieces {
   readonly #pieceBytes: number;
   readonly #maxElementBytes: number;
   #chunks: Buffer[] = [];
-  /** Size of the chunks that are held. */
+  /** Total size of the buffered chunks. */
   #length = 0;
   #body: 'before' | 'array' | 'ended' | 'value' = 'before';
   #state: 'outside' | 'string' | 'escape' = 'outside';
   #depth = 0;
-  /** Where the last comma between elements is in what is held; 0 when there is none. */
+  /** Position of the last comma between elements in the buffered chunks; 0 if there is none. */
   #comma = 0;
   #commas = 0;
   #firstElement = 1;
@@ -52,7 +52,7 @@ export class JsonPieces {
     this.#maxElementBytes = maxElementBytes;
   }
 
-  /** Takes a chunk; a piece when enough has come. ApiFailure 400 for an element that is too large. */
+  /** Adds a chunk. Returns a piece if enough bytes are buffered. Throws an ApiFailure with status 400 if an element is too large. */
   push(chunk: Buffer): JsonPiece | undefined {
     this.#scan(chunk);
     this.#chunks.push(chunk);
@@ -72,7 +72,7 @@ export class JsonPieces {
     return piece;
   }
 
-  /** The rest at the end of the body; `undefined` if the body is empty. */
+  /** Returns the rest at the end of the body; `undefined` if the body is empty. */
   last(): JsonPiece | undefined {
     const bytes = Buffer.concat(this.#chunks);
     if (bytes.length === 0 && this.#firstElement === 1) return undefined;
@@ -81,9 +81,9 @@ export class JsonPieces {
 
   #piece(bytes: Buffer, end: string): JsonPiece {
     const { text, isPart } = this.#text(bytes, end);
-    // It would pass for an empty array.
+    // The decoder would accept the piece as an empty array.
     if (isPart && /^\s*\[\s*\]/.test(text.toString())) {
-      throw new ApiFailure(400, `not JSON: where point ${String(this.#firstElement)} should be there is none`);
+      throw new ApiFailure(400, `not JSON: point ${String(this.#firstElement)} is missing`);
     }
     const piece = { text, firstElement: this.#firstElement, charactersBefore: this.#charactersBefore };
     this.#charactersBefore += text.length - 1;
@@ -129,7 +129,7 @@ export class JsonPieces {
     if (depth === 0) this.#body = 'ended';
   }
 
-  /** Passes over spaces and a byte order mark; where the array's inside begins. */
+  /** Skips blanks and a byte order mark. Returns the position after the first other character. */
   #begin(chunk: Buffer): number {
     const isSpace = (code: number): boolean => code <= 0x20 || code >= 0x80;
     const at = chunk.findIndex((code) => !isSpace(code));

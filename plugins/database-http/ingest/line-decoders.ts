@@ -1,7 +1,7 @@
 import { decodedFormats, type Precision, type StringEscapes } from '../../database/index.ts';
 import { TIME_COLUMN } from './store.ts';
 
-/** Decoders kept between requests, all together: each remembers up to 20,000 tag sets (about 10 MB). */
+/** Total number of decoders that are kept between requests. Each caches up to 20,000 tag sets (about 10 MB). */
 const MAX_IDLE = 4;
 
 interface DecoderKind {
@@ -10,7 +10,7 @@ interface DecoderKind {
   readonly keepsNanoseconds: boolean;
 }
 
-/** A decoder that remembers the tag sets of earlier bodies: 5,000 new ones take 55 ms to read and hash, known ones 5 ms. */
+/** A decoder that caches the tag sets of earlier bodies. To parse and hash 5,000 tag sets takes 55 ms; with the cache, 5 ms. */
 export class LineDecoder {
   readonly kind: DecoderKind;
   /** Microseconds since the epoch for lines without a time. */
@@ -31,7 +31,7 @@ export class LineDecoder {
 
 const idle: LineDecoder[] = [];
 
-/** A decoder for one body, which must be returned when nothing reads from it any more. */
+/** Borrows a decoder for one body. The caller must return it after reading. */
 export function borrowDecoder(kind: DecoderKind, nowMicros: number): LineDecoder {
   const index = idle.findIndex(
     (known) =>
@@ -46,7 +46,7 @@ export function borrowDecoder(kind: DecoderKind, nowMicros: number): LineDecoder
 }
 
 export function giveBackDecoder(borrowed: LineDecoder): void {
-  // Releases the last body, and rows that were not taken because the body was truncated.
+  // This releases the last body, and rows that were not taken because the body was truncated.
   borrowed.decoder.add('', { kind: 'line', line: 1 });
   borrowed.decoder.take();
   idle.unshift(borrowed);

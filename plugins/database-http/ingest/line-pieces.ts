@@ -5,36 +5,36 @@ export interface LinePiece {
   readonly bytes: Buffer;
   /** Number of the first line in the body, from 1. */
   readonly firstLine: number;
-  /** Whether a string at its end may continue in the next piece. */
+  /** Whether a string at the end of the piece may continue in the next one. */
   readonly more: boolean;
 }
 
-/** Large enough to hold several batches, small enough that a body of 64 MB is never in memory as a whole. */
+/** Size of a piece: large enough for several batches, small enough that a body of 64 MB is never in memory as a whole. */
 const PIECE_BYTES = 1 << 20;
-/** A longer string or line is considered unterminated, so that it never keeps a whole body in memory. */
+/** A longer string or line is treated as unterminated, so that a missing quote does not cause a whole body to be kept in memory. */
 const LONGEST_STRING_BYTES = 16 << 20;
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Cuts a body that arrives in chunks into pieces of whole lines. An incomplete line at the end of a piece (a string may
- * contain line breaks) is moved to the next piece. Pieces then double in size, so that an unterminated string is read
- * at most twice.
+ * Splits a body that arrives in chunks into pieces of whole lines. If the last line of a piece is incomplete, because a string
+ * contains line breaks, it is moved to the next piece. The size of the next piece then doubles, so that an unterminated string is
+ * not read many times.
  */
 export class LinePieces {
   readonly #pieceBytes: number;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  #wanted: number;
+  #minBytes: number;
   #firstLine = 1;
   #totalBytes = 0;
 
   constructor(pieceBytes = PIECE_BYTES) {
     this.#pieceBytes = pieceBytes;
-    this.#wanted = pieceBytes;
+    this.#minBytes = pieceBytes;
   }
 
-  /** Bytes of the body so far. */
+  /** Size of the body so far. */
   get totalBytes(): number {
     return this.#totalBytes;
   }
@@ -45,9 +45,9 @@ export class LinePieces {
     this.#totalBytes += chunk.length;
   }
 
-  /** The next piece, when enough has come; to be followed by `done`. */
+  /** Returns the next piece if enough bytes are buffered. The caller must decode it and then call `done`. */
   next(): LinePiece | undefined {
-    if (this.#bytes < this.#wanted) return undefined;
+    if (this.#bytes < this.#minBytes) return undefined;
     const bytes = this.#joined();
     const end = bytes.lastIndexOf(NEWLINE) + 1;
     if (end === 0) {
@@ -55,32 +55,32 @@ export class LinePieces {
         const limit = `more than ${String(LONGEST_STRING_BYTES)} bytes`;
         throw new ApiFailure(400, `line ${String(this.#firstLine)} has ${limit}: send shorter lines`);
       }
-      this.#wanted = 2 * bytes.length;
+      this.#minBytes = 2 * bytes.length;
       return undefined;
     }
     this.#keep(bytes.subarray(end));
     return {
-      bytes: withoutMark(bytes.subarray(0, end), this.#firstLine),
+      bytes: withoutByteOrderMark(bytes.subarray(0, end), this.#firstLine),
       firstLine: this.#firstLine,
       more: end <= LONGEST_STRING_BYTES,
     };
   }
 
-  /** The rest at the end of the body. */
+  /** Returns the rest at the end of the body. */
   last(): LinePiece {
-    return { bytes: withoutMark(this.#joined(), this.#firstLine), firstLine: this.#firstLine, more: false };
+    return { bytes: withoutByteOrderMark(this.#joined(), this.#firstLine), firstLine: this.#firstLine, more: false };
   }
 
-  /** `unreadLine`: how many lines of the piece come before the first one that was not read. */
+  /** Called after a piece was decoded. `unreadLine` is the number of lines before the first line that was not read. */
   done(piece: LinePiece, unreadLine: number | undefined): void {
     if (unreadLine === undefined) {
       this.#firstLine += countLines(piece.bytes);
-      this.#wanted = this.#pieceBytes;
+      this.#minBytes = this.#pieceBytes;
       return;
     }
     this.#firstLine += unreadLine;
     this.#keep(Buffer.concat([piece.bytes.subarray(startOfLine(piece.bytes, unreadLine)), this.#joined()]));
-    this.#wanted = Math.max(this.#wanted, 2 * this.#bytes);
+    this.#minBytes = Math.max(this.#minBytes, 2 * this.#bytes);
   }
 
   #joined(): Buffer {
@@ -94,7 +94,7 @@ export class LinePieces {
   }
 }
 
-function withoutMark(bytes: Buffer, firstLine: number): Buffer {
+function withoutByteOrderMark(bytes: Buffer, firstLine: number): Buffer {
   const isMarked = firstLine === 1 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   return isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
 }
@@ -105,7 +105,7 @@ function countLines(bytes: Buffer): number {
   return count;
 }
 
-/** Offset of the line that has `linesBefore` lines before it; the end when there is none. */
+/** Offset of the line after the first `linesBefore` lines; the end of the bytes if there is no such line. */
 export function startOfLine(bytes: Buffer, linesBefore: number): number {
   let at = 0;
   for (let line = 0; line < linesBefore; line++) {

@@ -9,10 +9,10 @@ import { adjustTimes, type LineTimes } from './precision.ts';
 /** A body of line protocol. */
 export const LINES = plainText('weather,site=oslo temp=4 1700000000000000000');
 
-/** How the lines of a route are read. */
+/** Rules for reading the lines of a route. */
 export interface LineReading {
   readonly times: LineTimes;
-  /** `documented` on the documented routes, `standard` on those of InfluxDB and QuestDB, which keep other backslashes. */
+  /** `documented` on the documented routes; `standard`, which keeps other backslashes, on those of InfluxDB and QuestDB. */
   readonly stringEscapes: StringEscapes;
   readonly nanoseconds: NanosecondRule;
 }
@@ -23,7 +23,7 @@ export async function ingestLines(body: AsyncIterable<Buffer>, reading: LineRead
   return ingest(lineParts(body, reading, clock), store, clock);
 }
 
-/** The lines of a body as rows; their times are adjusted. */
+/** Decodes the lines of a body to rows with adjusted times. */
 export async function* lineParts(
   body: AsyncIterable<Buffer>,
   { times, stringEscapes, nanoseconds }: LineReading,
@@ -35,7 +35,7 @@ export async function* lineParts(
   try {
     for await (const part of decodeLines(borrowed.decoder, body, clock)) {
       for (const { batch } of part.decoded.rows) adjustTimes(batch, times);
-      // Lines of one series and time are one point, as in InfluxDB: each contains some of its fields.
+      // As in InfluxDB, lines with the same series and time are one point, and each contains some of its fields.
       const rows = part.decoded.rows.map((decoded) => ({ ...(spread?.apply(decoded) ?? decoded), partial: true }));
       yield { ...part, decoded: { ...part.decoded, rows } };
     }

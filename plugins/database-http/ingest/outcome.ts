@@ -2,8 +2,8 @@ import type { Fault, WriteReport } from '../../database/index.ts';
 import { serverTiming, type Timings } from '../transport/request-clock.ts';
 import type { ApiFailure, Tally } from '../route.ts';
 
-/** Bad lines that are spelled out; the rest is counted. */
-const MAX_NAMED = 100;
+/** Maximum number of bad lines that are reported individually; further ones are only counted. */
+const MAX_REPORTED = 100;
 
 /** An invalid line with its number and, if requested, its text. */
 export interface BadLine {
@@ -14,15 +14,15 @@ export interface BadLine {
 
 /** The result of storing a body. */
 export interface Outcome {
-  /** Rows that the database now holds. */
+  /** Number of rows that were stored. */
   readonly stored: number;
-  /** Rows that gave way to another row with the same key in this body. */
+  /** Number of rows that were replaced by another row with the same key in this body. */
   readonly collapsed: number;
-  /** The first bad lines, in their order. */
+  /** The first bad lines, in order. */
   readonly badLines: readonly BadLine[];
-  /** All bad lines. */
+  /** Number of all bad lines. */
   readonly badCount: number;
-  /** Why the body was not read, or not stored, to its end. */
+  /** Reason why the body was not read or stored completely; `undefined` if it was. */
   readonly failure: ApiFailure | undefined;
   readonly timings: Timings;
 }
@@ -39,10 +39,10 @@ export class OutcomeCounts {
     this.collapsed += collapsed + discarded;
   }
 
-  /** Writes end in any order: the lowest numbers are kept. */
+  /** Adds faults in any order, because writes end in any order; the bad lines with the lowest numbers are kept. */
   addFaults(faults: readonly Fault[], textOf?: (line: number) => string | undefined): void {
     this.badCount += faults.length;
-    const last = this.#badLines.length >= MAX_NAMED ? (this.#badLines.at(-1)?.line ?? 0) : Infinity;
+    const last = this.#badLines.length >= MAX_REPORTED ? (this.#badLines.at(-1)?.line ?? 0) : Infinity;
     const added = new Set<BadLine>();
     for (const fault of faults) {
       const line = fault.origin?.kind === 'line' ? fault.origin.line : 0;
@@ -51,7 +51,7 @@ export class OutcomeCounts {
     if (added.size === 0) return;
     this.#badLines = [...this.#badLines, ...added]
       .sort((left, right) => left.line - right.line)
-      .slice(0, MAX_NAMED)
+      .slice(0, MAX_REPORTED)
       .map((bad) => (textOf !== undefined && added.has(bad) ? { ...bad, text: textOf(bad.line) } : bad));
   }
 
@@ -60,12 +60,12 @@ export class OutcomeCounts {
   }
 }
 
-/** The reason of an invalid line. Messages of the database have the prefix that clients look for. */
+/** The reason why a line is bad. Messages of the database get the prefix that clients expect. */
 export function reasonOf({ fault }: BadLine): string {
   return fault.sqlstate === undefined ? fault.message : `pq: ${fault.message}`;
 }
 
-/** All that went wrong, in one text. `unit`: what is counted, `line` or `point`. */
+/** Describes all failures in one text. `unit` is the name of a row in the body. */
 export function describeOutcome({ badLines, badCount, failure }: Outcome, unit: 'line' | 'point'): string {
   const parts = badLines.map((bad) => `${unit} ${String(bad.line)}: ${reasonOf(bad)}`);
   const rest = badCount - badLines.length;
@@ -74,12 +74,12 @@ export function describeOutcome({ badLines, badCount, failure }: Outcome, unit: 
   return parts.join('; ');
 }
 
-/** 400 for what the sender must change, 503 for what may succeed later (docs/database-api.md#status-codes). */
+/** HTTP status: 400 if the client must change the body, 503 if a retry may succeed (docs/database-api.md#status-codes). */
 export function statusOf({ badCount, failure }: Outcome, success: number): number {
   return failure?.status ?? (badCount > 0 ? 400 : success);
 }
 
-/** For the metrics. */
+/** Counts for the metrics. */
 export function tallyOf({ stored, badCount }: Outcome): () => Tally {
   return () => ({ rows: stored, faults: badCount });
 }

@@ -46,11 +46,11 @@ export const VALUE_TYPE: QueryParameter = {
 };
 /** The query parameter `nanoseconds`. */
 export const NANOSECONDS: QueryParameter = {
-  description: 'What becomes of nanoseconds',
+  description: 'How nanoseconds are handled, because times have microseconds',
   schema: enumOf(NANOSECOND_RULES),
 };
 
-/** The value of `value.type`: what the value column of a new table is (docs/formats.md#tables-of-lines-and-points). */
+/** The value of `value.type`, which is the type of the value column in new tables (docs/formats.md#tables-of-lines-and-points). */
 export function valueTypeOf({ query }: ApiRequest, fallback: ValueType = 'VARCHAR'): ValueType {
   const asked = query.get('value.type') ?? query.get('value_type') ?? fallback;
   const type = VALUE_TYPES.find((known) => known.toLowerCase() === asked.toLowerCase());
@@ -59,7 +59,7 @@ export function valueTypeOf({ query }: ApiRequest, fallback: ValueType = 'VARCHA
   return type;
 }
 
-/** The value of `nanoseconds`: what becomes of nanoseconds, which PostgreSQL's times do not hold. */
+/** The value of `nanoseconds`, which determines how nanoseconds are handled. PostgreSQL's times have microseconds. */
 export function nanosecondsOf({ query }: ApiRequest, fallback: NanosecondRule): NanosecondRule {
   const asked = query.get('nanoseconds');
   if (asked === null) return fallback;
@@ -68,13 +68,13 @@ export function nanosecondsOf({ query }: ApiRequest, fallback: NanosecondRule): 
   throw new ApiFailure(400, `invalid nanoseconds "${asked.slice(0, 32)}": use ${NANOSECOND_RULES.join(', ')}`);
 }
 
-/** How the points of a request are read. */
+/** Rules for reading the points of a request. */
 export interface PointReading {
   readonly valueType: ValueType;
   readonly nanoseconds: NanosecondRule;
 }
 
-/** Stores a JSON array of points, or one point. `textOf` finds the text of a bad one. */
+/** Stores a JSON array of points, or one point. `textOf` finds the text of a bad point. */
 export async function ingestJsonPoints(
   body: AsyncIterable<Buffer>,
   store: Store,
@@ -88,7 +88,7 @@ export async function ingestJsonPoints(
   throw new ApiFailure(400, NO_POINTS);
 }
 
-/** The text for an array without points, which clients know. */
+/** Message for an array without points. Clients match on it. */
 const NO_POINTS = 'invalid data for tsd json protocol, please check the format.';
 
 /** Stores lines of points. */
@@ -106,7 +106,7 @@ function policyOf({ valueType, nanoseconds }: PointReading) {
   return { valueType, keepsNanoseconds: nanoseconds !== 'floor' };
 }
 
-/** Batches of one metric come in the order of the body. */
+/** Returns a store that spreads nanoseconds, if the request asks for that. Batches of one metric arrive in the order of the body. */
 function spreading({ nanoseconds }: PointReading, store: Store): Store {
   if (nanoseconds !== 'spread') return store;
   const spread = new NanosecondSpread();
@@ -115,7 +115,7 @@ function spreading({ nanoseconds }: PointReading, store: Store): Store {
 
 const targetsByCatalogue = new WeakMap<TableCatalogue, MetricTargets>();
 
-/** Finds the tables of metrics, and writes into them by `store`. */
+/** Returns a store that determines the tables of metrics and writes to them with `store`. */
 export function byMetric(catalogue: TableCatalogue, store: Store): Store {
   const targets = targetsByCatalogue.get(catalogue) ?? new MetricTargets(async (name) => catalogue.find({ name }));
   targetsByCatalogue.set(catalogue, targets);

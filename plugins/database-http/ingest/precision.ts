@@ -5,19 +5,19 @@ import { ApiFailure } from '../route.ts';
 /** The query parameter `precision`. */
 export const PRECISION: QueryParameter = { description: 'The unit of the times', schema: TEXT };
 
-/** How times of lines are read: the precision of the decoder, and the adjustment of its numbers. */
+/** Rules for reading times of lines: the precision of the decoder, and the adjustment of the decoded times. */
 export interface LineTimes {
   readonly decoder: Precision;
-  /** The decoder receives the current time in microseconds times this factor, so that it is adjusted like the times of lines. */
+  /** Factor for the current time that the decoder receives, so that the adjustment also applies to lines without a time. */
   readonly nowFactor: number;
   readonly adjust: ((micros: number | bigint) => number | bigint) | undefined;
-  /** The nanoseconds beyond the adjusted microseconds; absent: those that the decoder has read. */
+  /** Returns the nanoseconds (0 to 999) beyond the adjusted microseconds. If absent, those of the decoder are correct. */
   readonly nanosOf?: (number: number | bigint) => number;
 }
 
 const asDecoded = (decoder: Precision): LineTimes => ({ decoder, nowFactor: 1, adjust: undefined });
 
-/** Read as seconds, and made that many times as long. */
+/** Units that the decoder does not know: times are decoded as seconds and multiplied by `count`. */
 const seconds = (count: number): LineTimes => ({
   decoder: 's',
   nowFactor: 1 / count,
@@ -32,11 +32,11 @@ const LINE_TIMES: ReadonlyMap<string, LineTimes> = new Map([
   ...['s', 'second', 'seconds'].map((name) => [name, asDecoded('s')] as const),
   ...['m', 'minute', 'minutes'].map((name) => [name, seconds(60)] as const),
   ...['h', 'hour', 'hours'].map((name) => [name, seconds(3600)] as const),
-  // As microseconds the decoder leaves the number as it is.
+  // The decoder does not change the number if it reads it as microseconds.
   ['auto', { decoder: 'us', nowFactor: 1, adjust: bySize, nanosOf: nanosBySize }],
 ]);
 
-/** The value of `precision`; ApiFailure 400 if it is invalid. */
+/** The rules for a value of `precision`. Throws an ApiFailure with status 400 if the value is invalid. */
 export function lineTimes(precision: string): LineTimes {
   const times = LINE_TIMES.get(precision);
   if (times !== undefined) return times;
@@ -60,7 +60,7 @@ const SECONDS_BELOW = 5e9;
 const MILLISECONDS_BELOW = 5e12;
 const MICROSECONDS_BELOW = 5e15;
 
-/** The bounds of InfluxDB 3: below 5e9 seconds, below 5e12 milliseconds, below 5e15 microseconds, otherwise nanoseconds. */
+/** Detects the unit by InfluxDB 3's bounds: seconds below 5e9, milliseconds below 5e12, microseconds below 5e15, else nanoseconds. */
 function bySize(value: number | bigint): number | bigint {
   const size = Math.abs(Number(value));
   if (size < SECONDS_BELOW) return narrow(BigInt(value) * 1_000_000n);
@@ -70,12 +70,12 @@ function bySize(value: number | bigint): number | bigint {
   return narrow((nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n);
 }
 
-/** 0 to 999. */
+/** The nanoseconds (0 to 999) of a time whose unit is detected by its size. */
 function nanosBySize(value: number | bigint): number {
   return Math.abs(Number(value)) < MICROSECONDS_BELOW ? 0 : Number(((BigInt(value) % 1000n) + 1000n) % 1000n);
 }
 
-/** Times as they are meant; the cells of the batch are changed in place. */
+/** Adjusts the times of a batch in place. */
 export function adjustTimes(batch: RowBatch, { adjust, nanosOf }: LineTimes): void {
   if (adjust === undefined) return;
   const cells: Cell[] = batch.columns.find(({ role }) => role === 'time')?.cells ?? [];

@@ -34,7 +34,7 @@ const INGEST_FAILURE: FailureForm = {
     jsonAnswer<ShapeOf<typeof INGEST>>(status, { code: -1, desc: message, rows: null, time: null }),
 };
 
-/** The ingestion endpoints (docs/database-api.md). `nanoseconds`: the rule of requests that name none. */
+/** The ingestion endpoints (docs/database-api.md). `nanoseconds` applies to requests that do not specify a rule. */
 export function ingestRoutes(nanoseconds: NanosecondRule = 'floor'): MethodRoute[] {
   const readingOf = (request: ApiRequest): LineReading => ({
     times: lineTimes(request.query.get('precision') ?? DEFAULT_PRECISION),
@@ -87,14 +87,14 @@ export function ingestRoutes(nanoseconds: NanosecondRule = 'floor'): MethodRoute
   ];
 }
 
-/** One text for each point. */
+/** Documented text, which the answer repeats for each point. */
 const SUCCESS = 'success;';
 
 function metrics(request: ApiRequest): Store {
   return byMetric(request.executor.catalogue, growingTables(request));
 }
 
-/** `{code, desc, rows, time}`; `success`: the text per row when all went well, or null. */
+/** The answer `{code, desc, rows, time}`. `success` is the text per row if all rows were stored; null for no text. */
 function answer(outcome: Outcome, unit: 'line' | 'point', success: string | null): ApiAnswer {
   const { stored, collapsed, badCount, timings } = outcome;
   const ok = badCount === 0 && outcome.failure === undefined;

@@ -16,7 +16,7 @@ import {
 import type { Store } from './ingest.ts';
 import type { ApiRequest } from '../route.ts';
 
-/** Name of the first column in tables that are created (docs/formats.md#tables-of-lines-and-points). */
+/** Name of the first column in created tables (docs/formats.md#tables-of-lines-and-points). */
 export const TIME_COLUMN = 'k_timestamp';
 
 type Place = Pick<ApiRequest, 'path' | 'executor' | 'timeZone' | 'signal' | 'statementTimeoutMs'>;
@@ -32,7 +32,7 @@ function policyOf({ timeZone, signal, statementTimeoutMs }: Place, { partial }: 
   };
 }
 
-/** Writes into tables that exist and follow the rules of the collector endpoint. */
+/** Writes to existing tables that follow the rules of the collector endpoint. */
 export function existingTables(place: Place): Store {
   const { catalogue } = place.executor;
   return storeBy(
@@ -63,12 +63,12 @@ function brokenRule({ name, columns }: Table): string | undefined {
   return `table "${name.name}" cannot take lines here: ${fault}`;
 }
 
-/** Writes into tables that are created and extended for the rows. */
+/** Writes to tables, which are created and extended as the rows require. */
 export function growingTables(place: Place): Store {
   return storeBy(place.executor, growing(place, place.executor), place.path);
 }
 
-/** The same in a transaction; what it has done counts when it is committed. */
+/** Like `growingTables`, within a transaction. Merged rows are not counted, because the caller counts them after the commit. */
 export function growingTablesWithin(place: Place, transaction: TableWriter): Store {
   const writeAll = async (writes: readonly TableWrite[]): Promise<readonly Settled[]> => {
     const settled: Settled[] = [];
@@ -94,8 +94,8 @@ function growing(place: Place, writer: TableWriter): Preparation {
 }
 
 /**
- * Examines the tables of some rows. Resolves with a function that returns how the rows of each table are written;
- * throws if they cannot be written.
+ * Looks up the tables of some rows. Resolves with a function that returns the write for the rows of one table, or throws a
+ * DatabaseError if they cannot be written.
  */
 type Preparation = (
   all: readonly DecodedRows[],
@@ -106,8 +106,9 @@ interface Writing {
 }
 
 /**
- * Batches of one table are written one after the other, in their order. What concerns one table, or this user's rights on it, is a fault
- * of each of its rows, and of no other table's. `path`: where merged rows are counted.
+ * Returns a store that writes batches of one table one after the other, in order. An error that concerns one table, or the user's
+ * rights on it, becomes a fault of each of its rows; rows of other tables are not affected. `path` is the metric label under which
+ * merged rows are counted; without it, they are not counted.
  */
 function storeBy(writing: Writing, prepare: Preparation, path?: string): Store {
   return async (all) => {
@@ -132,7 +133,7 @@ interface Indexed {
   readonly index: number;
 }
 
-/** Each has a table once. */
+/** Divides batches into rounds. Each round has at most one batch of a table. */
 function rounds(all: readonly DecodedRows[]): Indexed[][] {
   const found: Indexed[][] = [];
   const seen = new Map<string, number>();

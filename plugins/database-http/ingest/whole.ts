@@ -6,7 +6,7 @@ import { OutcomeCounts, type Outcome } from './outcome.ts';
 import { growingTablesWithin } from './store.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 
-/** A body that is stored as a whole or not at all has to be in memory, as columns. */
+/** Size limit of a body that is stored as a whole or not at all, because all its rows must be in memory. */
 const MAX_WHOLE_BYTES = 8 << 20;
 
 interface Written {
@@ -14,7 +14,7 @@ interface Written {
   readonly textOf: BodyPart['textOf'];
 }
 
-/** Undoes the transaction for the sake of these lines. */
+/** Rolls back the transaction because lines were refused. */
 class RefusedLines extends Error {
   readonly counts: OutcomeCounts;
 
@@ -25,8 +25,8 @@ class RefusedLines extends Error {
 }
 
 /**
- * Stores all lines of a body in one transaction, or none: tables and columns that were made for it go as well. Bad lines that
- * are reported are those that cannot be read, else those of the first batch that the database refuses.
+ * Stores all lines of a body in one transaction, or none of them. A rollback also removes the tables and columns that were created for
+ * them. The reported bad lines are those that cannot be parsed, or otherwise those of the first batch that the database refuses.
  */
 export async function ingestWhole(request: ApiRequest, reading: LineReading): Promise<Outcome> {
   const began = performance.now();
@@ -69,7 +69,7 @@ async function readAll(parts: AsyncIterable<BodyPart>): Promise<{ written: Writt
   return { written: inTableOrder(written), unread };
 }
 
-/** Transactions that take tables in the same order do not wait for each other in a circle. */
+/** Tables are written in order of their names, so that concurrent transactions do not deadlock. */
 function inTableOrder(written: readonly Written[]): Written[] {
   const name = ({ rows }: Written): string => tableText(rows.batch.table);
   return [...written].sort((left, right) => (name(left) < name(right) ? -1 : name(left) > name(right) ? 1 : 0));
@@ -95,7 +95,7 @@ async function* atMost(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGene
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > maxBytes) {
-      const message = `a body that is to be stored whole or not at all has at most ${String(maxBytes)} bytes`;
+      const message = `a body that is stored as a whole or not at all may have at most ${String(maxBytes)} bytes`;
       throw new ApiFailure(400, message, { kind: 'body-too-large' });
     }
     yield chunk;

@@ -12,7 +12,10 @@ import {
 import { jsonAnswer, PLAIN_FAILURE, type MethodRoute, type Route } from '../route.ts';
 import { json } from './shared-schemas.ts';
 
-/** `GET /openapi.json`: the OpenAPI 3.1 description of these routes and itself. It needs no credentials, because it contains nothing about the data. */
+/**
+ * `GET /openapi.json`, which returns the OpenAPI 3.1 description of all routes, including its own. It needs no credentials, because
+ * it contains nothing about the data.
+ */
 export function openApiRoute(routes: readonly Route[]): MethodRoute {
   let description: string | undefined;
   const own: MethodRoute = {
@@ -57,7 +60,7 @@ function describe({
   failure = PLAIN_FAILURE,
   access,
 }: MethodRoute): JsonSchema {
-  // Before a route is known, and for a connection too many, failures have the plain form.
+  // A failure has the plain form if the route is unknown or if there are too many connections.
   const failures = new Set([failure.schema, PLAIN_FAILURE.schema]);
   return {
     summary,

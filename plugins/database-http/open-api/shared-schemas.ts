@@ -24,7 +24,7 @@ export const DATABASE: QueryParameter = {
   schema: TEXT,
 };
 
-/** A version and further texts about it. */
+/** An object with a version and further strings about it. */
 const NAMED_VERSION: Typed<Readonly<Record<string, string>> & { readonly version: string }> = {
   ...objectOf({ version: TEXT }),
   additionalProperties: TEXT,

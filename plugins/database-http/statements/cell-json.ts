@@ -1,10 +1,10 @@
 import type { QueryResult } from '../../database/index.ts';
 
-/** A cell's text as PostgreSQL prints it, never null, as JSON. */
+/** Converts a cell's text, as PostgreSQL prints it, to JSON. It is not called for NULL. */
 export type CellWriter = (text: string) => string;
 
 export interface CellRules {
-  /** `?int64=string`: for clients whose numbers end at 2^53. */
+  /** Whether 64-bit integers are strings (`?int64=string`), for clients whose numbers are not exact beyond 2^53. */
   readonly int64AsString: boolean;
 }
 
@@ -12,7 +12,7 @@ const BOOL = 16;
 const INT8 = 20;
 const TIMESTAMP = 1114;
 const TIMESTAMPTZ = 1184;
-/** int2, int4, oid, float4, float8, numeric. */
+/** Type oids of int2, int4, oid, float4, float8 and numeric. */
 const NUMBERS: ReadonlySet<number> = new Set([21, 23, 26, 700, 701, 1700]);
 
 /**
@@ -34,7 +34,7 @@ export function cellWriter({ typeOid }: QueryResult['fields'][number], rules: Ce
   }
 }
 
-/** How the cells of a column are written where no JSON is: as there, without its quotes. */
+/** Writes the cells of a column in formats other than JSON. The text is the same as in JSON, without quotes. */
 export function cellText({ typeOid }: QueryResult['fields'][number]): (text: string) => string {
   switch (typeOid) {
     case BOOL:
@@ -50,14 +50,13 @@ export function cellText({ typeOid }: QueryResult['fields'][number]): (text: str
 const N = 0x4e;
 const I = 0x49;
 
-/** The digits as they are; JSON has no NaN and no Infinity, which become text. */
+/** Keeps the digits of a number. NaN and infinities become strings, because JSON has no numbers for them. */
 function numberJson(text: string): string {
   const first = text.charCodeAt(0);
   return first === N || first === I || (first === 0x2d && text.charCodeAt(1) === I) ? `"${text}"` : text;
 }
 
-/** Nothing to escape: the usual text. */
-
+/** Text without characters that must be escaped, which is the usual case. */
 const PLAIN = /^[^"\\\u0000-\u001f\ud800-\udfff]*$/;
 
 function textJson(text: string): string {
@@ -67,18 +66,18 @@ function textJson(text: string): string {
 const BLANK = 0x20;
 const PLUS = 0x2b;
 const MINUS = 0x2d;
-/** Characters of `+05:30`. */
+/** Length of an offset with minutes, such as `+05:30`. */
 const MINUTES_OFFSET = 6;
 
 /**
- * `2024-05-06 07:08:09.25+08` as `"2024-05-06T07:08:09.25+08:00"`, UTC as `Z`. A timestamp without time zone is shown as
- * UTC too, as in the documents' sample. Infinity, years before Christ and years of
- * five digits have no RFC 3339 form: the former two stay as they are.
+ * Converts `2024-05-06 07:08:09.25+08` to `"2024-05-06T07:08:09.25+08:00"`. The offset of UTC is `Z`, also for a timestamp without
+ * time zone, as in the example of the API's documentation. Infinities and years before Christ are not changed, because RFC 3339
+ * cannot represent them. Years of five digits are formatted in the same way, although RFC 3339 does not allow them.
  */
 function timestampJson(text: string): string {
   if (text.charCodeAt(10) !== BLANK || text.endsWith('BC')) return otherTimestamp(text);
   let sign = text.length - 3;
-  // The offset has hours, and may have minutes and seconds.
+  // The offset consists of hours and optionally minutes and seconds.
   while (sign > 18 && text.charCodeAt(sign) !== PLUS && text.charCodeAt(sign) !== MINUS) sign -= 3;
   const date = text.slice(0, 10);
   if (sign <= 18) return `"${date}T${text.slice(11)}Z"`;
@@ -88,7 +87,7 @@ function timestampJson(text: string): string {
   return `"${date}T${text.slice(11, sign)}${offset.length === 3 ? `${offset}:00` : offset}"`;
 }
 
-/** Local mean times have offsets with seconds, which RFC 3339 does not have: they are shown as UTC. */
+/** Local mean times have offsets with seconds. They are converted to UTC, because RFC 3339 offsets have no seconds. */
 function utcJson(date: string, time: string, offset: string): string {
   const [hours = 0, minutes = 0, seconds = 0] = offset.slice(1).split(':').map(Number);
   const behind = ((hours * 60 + minutes) * 60 + seconds) * (offset.startsWith('-') ? -1000 : 1000);
@@ -97,7 +96,7 @@ function utcJson(date: string, time: string, offset: string): string {
   return `"${utc.slice(0, 19)}${fraction === undefined ? '' : `.${fraction}`}Z"`;
 }
 
-/** Years of more than four digits have their blank further to the right. */
+/** Handles timestamps whose blank is not at the usual position, because their year has more than four digits. */
 function otherTimestamp(text: string): string {
   const match = /^(\d{5,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d(?::\d\d)*)?$/.exec(text);
   if (match === null) return textJson(text);

@@ -1,6 +1,6 @@
 import type { SlotHolder } from '../transport/connection-slots.ts';
 
-/** Waits for the client that reads an answer. */
+/** Lets the reader of a result wait while the client is slower in reading the answer. */
 export class ClientWait implements SlotHolder {
   readonly #stallMs: number;
   #stalled: NodeJS.Timeout | undefined;
@@ -24,7 +24,7 @@ export class ClientWait implements SlotHolder {
       await new Promise<void>((resolve, reject) => {
         this.#resolve = resolve;
         this.#reject = reject;
-        this.#stalled = setTimeout(() => reject(new Error('the client takes nothing of the answer')), this.#stallMs);
+        this.#stalled = setTimeout(() => reject(new Error('the client reads nothing of the answer')), this.#stallMs);
       });
     } finally {
       clearTimeout(this.#stalled);
@@ -45,7 +45,7 @@ export class ClientWait implements SlotHolder {
 
   cut(): void {
     this.#reject?.(
-      new Error('the client takes the answer too slowly, and other requests wait for its database connection'),
+      new Error('the client reads the answer too slowly, and other requests wait for its database connection'),
     );
   }
 }

@@ -4,7 +4,7 @@ import { ApiFailure, type ApiRequest } from '../route.ts';
 import { isSettingName, type ServerSettings } from '../server-settings.ts';
 import { isInvalidValue } from '../time-zone.ts';
 
-/** `SET CLUSTER SETTING` and `SHOW CLUSTER SETTING`. ApiFailure 400 for settings that do not exist here. */
+/** `SET CLUSTER SETTING` and `SHOW CLUSTER SETTING`. Both throw an ApiFailure with status 400 if the setting does not exist. */
 export class ClusterSettings {
   readonly #settings: ServerSettings;
   readonly #defaultDatabase: string;
@@ -15,7 +15,7 @@ export class ClusterSettings {
     this.#defaultDatabase = defaultDatabase;
   }
 
-  /** ApiFailure 400 for users who are not administrators. */
+  /** Changes a setting, or resets it if `value` is undefined. Rejects with an ApiFailure 400 if the user is not an administrator. */
   async change(request: ApiRequest, name: string, value: string | undefined): Promise<void> {
     if (!isSettingName(name)) throw unknownSetting(name, this.#settings);
     if (!(await request.login.isAdministrator())) {
@@ -30,7 +30,7 @@ export class ClusterSettings {
     }
   }
 
-  /** Names and values that `SHOW CLUSTER SETTING [name]` prints. */
+  /** Names and values for `SHOW CLUSTER SETTING [name]`; all settings if `name` is undefined. */
   shown(name: string | undefined): readonly [string, string][] {
     const settings = this.#settings;
     if (name === undefined) return settings.names().map((each) => [each, settings.show(each)]);

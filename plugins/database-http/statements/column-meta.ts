@@ -3,10 +3,10 @@ import type { QueryResult } from '../../database/index.ts';
 
 type Field = QueryResult['fields'][number];
 
-/** A type without a declared length: the largest 64-bit integer, which a JavaScript number cannot print. */
+/** Length of a type without a declared length. It is the largest 64-bit integer, which exceeds a JavaScript number. */
 const NO_LENGTH = '9223372036854775807';
 
-/** Type names and lengths in bytes by PostgreSQL's type oids (docs/database-api.md#types-and-lengths-of-columns); `n`: as declared. */
+/** Type names and lengths in bytes by type oid (docs/database-api.md#types-and-lengths-of-columns); `n` is the declared length. */
 const TYPES: ReadonlyMap<number, readonly [name: string, length: string]> = new Map([
   [16, ['BOOL', '1']],
   [17, ['BYTES', NO_LENGTH]],
@@ -45,20 +45,20 @@ const TYPES: ReadonlyMap<number, readonly [name: string, length: string]> = new 
   [3802, ['JSONB', '8']],
 ]);
 
-/** A column in an answer. */
+/** Schema of a column in an answer. */
 export const COLUMN = withKeywords(arrayOf(anyOf(TEXT, NUMBER)), {
   minItems: 3,
   maxItems: 3,
   description: 'Name, type and length in bytes',
 });
 
-/** `[name, type, length]` as JSON. Types we do not know are printed as text, and so are called TEXT. */
+/** `[name, type, length]` as JSON. Values of unknown types are printed as text, so their type name is TEXT. */
 export function columnMeta({ name, typeOid, typeModifier }: Field): string {
   const [typeName, length] = TYPES.get(typeOid) ?? ['TEXT', NO_LENGTH];
   return `[${JSON.stringify(name)},"${typeName}",${lengthText(length, typeModifier)}]`;
 }
 
-/** Modifiers of varchar and char are the length and 4; of numeric the precision in the upper half, and 4. */
+/** The type modifier of varchar and char is the length plus 4. For numeric, it is the precision in the upper 16 bits, plus 4. */
 function lengthText(length: string, typeModifier: number): string {
   if (length === 'n') return typeModifier < 4 ? NO_LENGTH : String(typeModifier - 4);
   if (length === 'precision') return typeModifier < 4 ? '0' : String(((typeModifier - 4) >> 16) & 0xffff);

@@ -6,11 +6,11 @@ import type { Page } from './page.ts';
 import type { ResultWriter } from './result-writer.ts';
 import type { ApiAnswer, Tally } from '../route.ts';
 
-/** Unsent bytes beyond which the reader of the result waits for the client. */
+/** The reader of the result waits for the client when more than this number of bytes is not sent yet. */
 const MAX_AHEAD_BYTES = 256 * 1024;
-/** Smaller answers claim no memory; their number is limited by the HTTP connections. */
+/** Smaller answers claim no memory. Their total size is limited by the number of HTTP connections. */
 const FREE_BYTES = 64 * 1024;
-/** Upper limit of held bytes, however large answers may be. */
+/** Upper limit of the held bytes of one answer, regardless of the maximum size of answers. */
 const MAX_HELD_BYTES = 5 << 20;
 
 export interface HeldLimits {
@@ -19,26 +19,26 @@ export interface HeldLimits {
   readonly stallMs: number;
   /** Size limit of the answer. */
   readonly maxBytes: number;
-  /** Bytes that are held before the answer is sent while it is read. */
+  /** Number of held bytes beyond which the answer is streamed. */
   readonly holdBytes: number;
   readonly page: Page;
 }
 
-/** Memory that the largest answer needs. */
+/** Number of bytes that an answer claims: enough for the largest answer. */
 export function claimBytes(maxBytes: number): number {
   return Math.min(maxBytes, MAX_HELD_BYTES);
 }
 
 /**
- * An answer whose head says how the query went.
+ * The answer of a query, which is held back so that its status can report whether the query succeeded.
  *
- * holding: rows are kept back. -> whole, when the result ended: status, header and `time` tell all, and nothing of the
- *                                 database is held while it is sent.
- *                              -> streaming, when there is more than is held, which `query.max.bytes` must allow: the body's
- *                                 last keys and a trailer report what comes later, and a failure breaks the body off.
+ * holding -> whole: The result has ended. Status, headers and `time` are final, and no database connection is used while the
+ *            answer is sent.
+ * holding -> streaming: The result has more bytes than are held, which is possible if `query.max.bytes` allows it. The last keys
+ *            of the body and trailers report what is known at the end, and a failure truncates the body.
  */
 export class HeldAnswer {
-  /** For the client, while the answer is streamed. */
+  /** Waits for the client while the answer is streamed. */
   readonly clientWait: ClientWait;
   readonly #startedAt: number;
   readonly #limits: HeldLimits;
@@ -60,7 +60,7 @@ export class HeldAnswer {
     this.clientWait = new ClientWait(limits.stallMs);
   }
 
-  /** Options for reading the rows. `stop` ends the reading: no memory was available, or the client disconnected. */
+  /** Options for reading the rows. `stop` ends the reading if no memory is available or the client disconnects. */
   gauge(user: string, stop: AbortController): RowGauge {
     const claim = async (): Promise<void> => {
       try {
@@ -71,7 +71,7 @@ export class HeldAnswer {
         throw error;
       }
     };
-    // A statement that is translated and run again has what the first try claimed.
+    // If the statement is translated and run again, it reuses the claim of the first attempt.
     this.#room = () => (this.#claiming ??= claim());
     return { maxBytes: this.#limits.maxBytes, freeBytes: FREE_BYTES, room: this.#room };
   }
@@ -92,7 +92,7 @@ export class HeldAnswer {
     this.#json = json;
   }
 
-  /** Resolves when there is room for more. */
+  /** Adds bytes of the body. Resolves when more may be written. */
   async write(bytes: Buffer): Promise<void> {
     if (bytes.length > 0) this.#pieces.push(bytes);
     this.#heldBytes += bytes.length;
@@ -103,7 +103,7 @@ export class HeldAnswer {
     }
   }
 
-  /** Rejects as the filling did, when that was while the answer was held. */
+  /** Resolves with the whole or streamed answer. Rejects with the error of the filling if it failed while the answer was held. */
   async answer(): Promise<ApiAnswer> {
     while (this.#finished === undefined && this.#heldBytes <= this.#limits.holdBytes) await this.#woken();
     const sent = (): void => this.#release();
@@ -155,7 +155,7 @@ export class HeldAnswer {
         }
       }
     } finally {
-      // The reader must end before the connection is returned.
+      // The reader of the result is unblocked and must end before its database connection is returned.
       this.#heldBytes = 0;
       this.#pieces.length = 0;
       this.#state = 'holding';
@@ -164,7 +164,7 @@ export class HeldAnswer {
     }
   }
 
-  /** Also of a claim that is being granted. */
+  /** Releases the claim, also if it has not been granted yet. */
   #release(): void {
     this.#claiming?.then(
       () => this.#claim?.release(),

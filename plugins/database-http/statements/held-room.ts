@@ -1,11 +1,11 @@
 import { ApiFailure } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
-/** Memory that the answer of one request may hold; it never waits for more. */
+/** Memory for the answer of one request. */
 export interface Claim {
-  /** The answer is complete and has `bytes` bytes: the rest of the claim is free for others. */
+  /** Called when the answer is complete: keeps `bytes` bytes of the claim and releases the rest. */
   shrink(bytes: number): void;
-  /** More than once does no harm. */
+  /** Releases the claim. Further calls have no effect. */
   release(): void;
 }
 
@@ -25,10 +25,9 @@ interface Waiting {
 /**
  * The memory for answers that are held until their outcome is known.
  *
- * A request claims the memory for the largest answer at once, or waits without holding any, so that requests with
- * memory never wait for requests without. One user has at most half of the memory, unless that is less than one answer.
- * Claims are granted in order, among requests whose user may have more. Each waiting request holds one of the
- * `max.connections` HTTP connections.
+ * A request claims the memory for the largest answer at once, or waits without any memory, so requests that have memory never wait
+ * for more. One user gets at most half of the memory, unless that is less than one answer. Claims are granted in order, but requests
+ * of users at their limit are skipped. The number of waiting requests is limited by `max.connections`.
  */
 export class HeldRoom {
   readonly #limits: HeldRoomLimits;
@@ -42,12 +41,12 @@ export class HeldRoom {
     this.#maxBytesPerUser = Math.max(limits.claimBytes, limits.totalBytes / 2);
   }
 
-  /** Bytes that are claimed now. */
+  /** Number of bytes that are currently claimed. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** ApiFailure 503 when there was no room within the wait; rejects with the signal's reason when that is aborted. */
+  /** Rejects with an ApiFailure 503 if no memory became free in time, and with the signal's reason if it is aborted. */
   async claim(user: string, signal: AbortSignal): Promise<Claim> {
     signal.throwIfAborted();
     if (!this.#hasRoomFor(user)) await this.#turn(user, signal);
@@ -62,7 +61,7 @@ export class HeldRoom {
     return { shrink, release: () => shrink(0) };
   }
 
-  /** Resolves with the room claimed. */
+  /** Waits in the queue. Resolves when the memory has been claimed for the user. */
   async #turn(user: string, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const stop = (): void => {

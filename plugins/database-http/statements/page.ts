@@ -3,28 +3,28 @@ import type { QueryResult } from '../../database/index.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import type { SqlBody } from './sql-body.ts';
 
-/** Statements that are allowed in FROM. For all others, the rows before the page are read and dropped. */
+/** Kinds of statements that are allowed in FROM. For all other kinds, the rows before the page are read and dropped. */
 const SELECTABLE: ReadonlySet<string> = new Set(['select', 'values', 'table']);
 const TOKEN = /^([0-9a-z]{1,10})\.([\w-]{16})$/;
 
 /**
- * The part of a result that a request reads: at most `limit` rows, from the place in the continuation token of the
- * previous answer. The token contains the number of earlier rows and identifies the statement; the service stores
- * nothing between requests. The statement runs again for each page. Pages therefore fit together only if its ORDER BY
- * is unambiguous, and rows that are inserted or deleted between requests shift later rows.
+ * The part of a result that a request reads: at most `limit` rows from the position in the continuation token of the previous answer.
+ * The token contains the number of earlier rows and identifies the statement; the service stores nothing between requests. The
+ * statement runs again for each page. Pages are therefore consistent only if its ORDER BY is unambiguous, and rows that are inserted
+ * or deleted between requests shift later rows.
  */
 export class Page {
   readonly offset: number;
   readonly limit: number | undefined;
-  /** Whether the request names a limit or a token. The body of its answer then contains the token of the next page. */
+  /** Whether the request has a limit or a token. The body of its answer then contains the token of the next page. */
   readonly isAsked: boolean;
   readonly #statement: string;
-  /** Rows that are still to be skipped, and rows that were returned. */
+  /** Number of rows that must still be skipped, and of rows that were returned. */
   #skip = 0;
   #taken = 0;
   #hasMore = false;
 
-  /** ApiFailure 400 for a token of another statement. */
+  /** Throws an ApiFailure with status 400 if the token belongs to another statement. */
   constructor(request: ApiRequest, { sql, parameters, limit, continuation }: SqlBody) {
     const identity = JSON.stringify([request.login.user, request.database, request.timeZone, sql, parameters]);
     this.#statement = createHash('sha256').update(identity).digest('base64url').slice(0, 16);
@@ -33,7 +33,7 @@ export class Page {
     this.offset = continuation === undefined ? 0 : this.#offsetOf(continuation);
   }
 
-  /** The statement that returns the rows of the page and one more. `kind` is the kind of the statement. */
+  /** Returns a statement whose result has the rows of the page and one more. `kind` is the kind of the original statement. */
   statement(sql: string, kind: string): string {
     this.#skip = 0;
     this.#taken = 0;
@@ -46,7 +46,7 @@ export class Page {
     return `SELECT * FROM (${sql}\n) AS sluice_page OFFSET ${String(this.offset)}${limit}`;
   }
 
-  /** The rows of a chunk that belong to the page. */
+  /** Returns the rows of a chunk that belong to the page. */
   take(rows: QueryResult['rows']): QueryResult['rows'] {
     const from = Math.min(this.#skip, rows.length);
     this.#skip -= from;
@@ -56,12 +56,12 @@ export class Page {
     return from === 0 && end === rows.length ? rows : rows.slice(from, end);
   }
 
-  /** Whether the page is full and is known to be followed by rows. */
+  /** Whether the page is full and a further row was read. */
   get isFull(): boolean {
     return this.#hasMore;
   }
 
-  /** The token of the next page; `undefined` for the last page, and if the first row alone is too large for an answer. */
+  /** The token of the next page; `undefined` for the last page, or if the first row alone is too large for an answer. */
   continuation({
     rowCount,
     truncated,
@@ -78,7 +78,7 @@ export class Page {
     if (statement !== this.#statement) {
       throw new ApiFailure(
         400,
-        'the continuation token is not of this statement: send it with the same statement, parameters, database, time zone and user as the request before',
+        'the continuation token belongs to another statement: send it with the same statement, parameters, database, time zone and user as the previous request',
       );
     }
     return parseInt(offset, 36);

@@ -38,7 +38,7 @@ import { readStatements, type RequestStatement, translateAgain, translateIn, Tur
 import { TEXTS } from '../texts.ts';
 import { ZONE } from '../time-zone.ts';
 
-/** Rows that are read at a time: large enough for speed, small enough for memory. */
+/** Number of rows that are read at a time: large enough to be fast, small enough for the memory. */
 const CHUNK_ROWS = 1000;
 
 const KINDS: ReadonlySet<string> = new Set([
@@ -52,11 +52,11 @@ const KINDS: ReadonlySet<string> = new Set([
 ]);
 
 export interface QueryLimits {
-  /** Length of the statement. */
+  /** Maximum length of the statement in characters. */
   readonly maxLength: number;
-  /** Size of the answer. */
+  /** Maximum size of the answer in bytes. */
   readonly maxBytes: number;
-  /** Time that a client has to take more of the answer. */
+  /** Time in milliseconds after which a client that reads nothing of the answer is disconnected. */
   readonly stallMs: number;
 }
 
@@ -98,7 +98,7 @@ const FAILURE: FailureForm = {
   },
 };
 
-/** `/restapi/query`: one statement that reads, in a read-only session; `GET` has it in `q`. */
+/** `/restapi/query` runs one statement that reads, in a read-only session. `GET` has the statement in `q`. */
 export function queryRoutes(
   connections: StatementConnections,
   clusterSettings: ClusterSettings,
@@ -203,18 +203,21 @@ async function execute(
     throw error instanceof DatabaseError ? statementFailure(error, query) : error;
   } finally {
     request.signal.removeEventListener('abort', onAbort);
-    // Nothing waits for memory any more.
+    // This ends a wait for memory.
     stop.abort();
   }
 }
 
-/** A statement that fails is 500; that the database is missing shows first where the statement's tables are looked up. */
+/** A failed statement gets status 500. A missing or unavailable database is reported as a failure of the whole request. */
 function statementFailure(error: DatabaseError, query: Query): ApiFailure {
   if (isUnavailable(error) || isDatabaseMissing(error)) return databaseFailure(error);
   return new ApiFailure(500, databaseText(error), { fault: faultOf(error, query.statement, query), cause: error });
 }
 
-/** The chunks of the result. A statement that the database refuses may be the original's SQL, and is translated then. */
+/**
+ * Reads the chunks of the result. A statement that the database refuses may be in the original's SQL dialect; it is then translated and
+ * run again.
+ */
 async function* read(
   session: Session,
   first: RunTranslation,
@@ -242,7 +245,7 @@ async function* read(
     } catch (error) {
       if (hasBegun || round >= MAX_ROUNDS || !(error instanceof DatabaseError) || error.sqlstate === undefined)
         throw error;
-      // The statement that was refused is what is translated on, so that no round undoes the one before.
+      // The refused statement is translated further, so that no round undoes the previous one.
       const [refusedSql, ...others] = statements;
       if (refusedSql === undefined || others.length > 0) throw error;
       const next = await translateAgain(request.database, request, refusedSql, error.sqlstate);

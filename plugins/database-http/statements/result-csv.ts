@@ -2,7 +2,7 @@ import type { QueryResult } from '../../database/index.ts';
 import { cellText } from './cell-json.ts';
 import type { ResultWriter } from './result-writer.ts';
 
-/** RFC 4180 with a line of names. NULL is an empty field; an empty text is `""`, as COPY writes and reads it. */
+/** Writes CSV by RFC 4180 with a header line. NULL is an empty field, and an empty string is `""`, as in COPY. */
 export class ResultCsv implements ResultWriter {
   readonly contentType = 'text/csv; charset=utf-8';
   readonly truncated = false;

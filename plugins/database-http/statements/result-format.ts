@@ -18,7 +18,7 @@ const FORMATS: ReadonlyMap<string, ResultFormat> = new Map([
   ['application/jsonl', 'ndjson'],
 ]);
 
-/** The format that an `Accept` header prefers (RFC 9110, 12.5.1); JSON if it names none of the formats. */
+/** The format that an `Accept` header prefers (RFC 9110, 12.5.1); JSON if the header contains no supported format. */
 export function acceptedFormat(accept = ''): ResultFormat {
   let best: ResultFormat = 'json';
   let bestQuality = 0;
@@ -33,7 +33,7 @@ export function acceptedFormat(accept = ''): ResultFormat {
   return best;
 }
 
-/** `maxBytes` bounds an answer in JSON, which clients take whole; the other formats are read line by line, and have no bound. */
+/** `maxBytes` limits only answers in JSON, which clients read as a whole. The other formats are read line by line. */
 export function resultWriter(
   format: ResultFormat,
   fields: QueryResult['fields'],

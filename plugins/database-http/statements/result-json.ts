@@ -9,8 +9,8 @@ import { TEXTS } from '../texts.ts';
 type Rows = QueryResult['rows'];
 
 /**
- * Writes the parts of a query's answer and counts its bytes: the answer with its closing keys never has more than
- * `maxBytes`. Only whole rows are written; once one does not fit, no later one is.
+ * Writes the answer of a query as JSON and counts its bytes, so that the answer with its last keys never exceeds `maxBytes`. Only
+ * whole rows are written. After the first row that does not fit, no further rows are written.
  */
 export class ResultJson implements ResultWriter {
   readonly contentType = 'application/json';
@@ -38,12 +38,12 @@ export class ResultJson implements ResultWriter {
     return this.#rows;
   }
 
-  /** All before the rows; `time` is what is known when it is sent. */
+  /** The text before the rows. `time` is the duration in seconds up to the time when it is sent. */
   head(time: number): string {
     return `{"code":0,"desc":null,"time":${time.toFixed(6)},"column_meta":${this.#meta},"data":[`;
   }
 
-  /** The rows of a chunk that still fit. */
+  /** The rows of a chunk that still fit. Throws an ApiFailure with status 400 if the first row of the answer does not fit. */
   rows(rows: Rows): Buffer {
     let text = '';
     for (const row of rows) text += `${this.#rows++ === 0 ? '' : ','}${this.#row(row)}`;

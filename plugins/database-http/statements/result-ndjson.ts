@@ -2,7 +2,7 @@ import type { QueryResult } from '../../database/index.ts';
 import { cellWriter, type CellRules, type CellWriter } from './cell-json.ts';
 import type { ResultWriter } from './result-writer.ts';
 
-/** A line for each row: an object with the names of the columns; of equal names the last one counts for most readers. */
+/** Writes each row as a line with a JSON object by column name. If two columns have the same name, most readers use the last one. */
 export class ResultNdjson implements ResultWriter {
   readonly contentType = 'application/x-ndjson';
   readonly truncated = false;

@@ -1,13 +1,13 @@
 import type { QueryResult } from '../../database/index.ts';
 
-/** Writes the parts of a query's answer. */
+/** Writes the parts of a query's answer in one format. */
 export interface ResultWriter {
   readonly contentType: string;
-  /** Whether rows were left out because the answer may have no more bytes. */
+  /** Whether rows were dropped because of the size limit of the answer. */
   readonly truncated: boolean;
-  /** Rows that were written. */
+  /** Number of rows that were written. */
   readonly rowCount: number;
-  /** The text before the rows; `seconds` is the time known when it is sent. */
+  /** The text before the rows. `seconds` is the duration up to the time when it is sent. */
   head(seconds: number): string;
   /** The rows of a chunk that still fit. */
   rows(rows: QueryResult['rows']): Buffer;

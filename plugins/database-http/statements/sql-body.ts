@@ -20,14 +20,14 @@ import { TEXTS } from '../texts.ts';
 /** The content of a request with SQL. */
 export interface SqlBody {
   readonly sql: string;
-  /** Values of `$1`, `$2` … as PostgreSQL reads their texts. */
+  /** Values of `$1`, `$2` … in PostgreSQL's text format; null for NULL. */
   readonly parameters: readonly (string | null)[];
-  /** Rows of a page. */
+  /** Maximum number of rows in a page. */
   readonly limit: number | undefined;
   readonly continuation: string | undefined;
 }
 
-/** As PostgreSQL counts them, in 16 bits. */
+/** PostgreSQL's protocol has a 16-bit number of parameters. */
 const MAX_PARAMETERS = 65_535;
 const MAX_LIMIT = 1_000_000_000;
 const LIMIT = integerBetween(1, MAX_LIMIT);
@@ -40,7 +40,7 @@ const SQL_AND_PARAMETERS = {
 /** A statement in a body of type JSON. */
 export const STATEMENT = objectOf(SQL_AND_PARAMETERS);
 
-/** A statement whose result has pages. Where it has none, their keys are accepted and ignored. */
+/** A statement whose result has pages. On routes without pages, the keys for pages are accepted and ignored. */
 export const PAGED_STATEMENT = objectOf({
   ...SQL_AND_PARAMETERS,
   'limit?': nullable(LIMIT),
@@ -48,10 +48,10 @@ export const PAGED_STATEMENT = objectOf({
 });
 const KEYS = ['sql', 'params', 'limit', 'continuation'];
 
-/** Query parameters for pages and their values. */
+/** Query parameters for pages and for the form of values. */
 export const PAGING: Readonly<Record<string, QueryParameter>> = {
-  limit: { description: 'Rows of a page', schema: LIMIT },
-  continuation: { description: 'The token of the page before', schema: TEXT },
+  limit: { description: 'Maximum number of rows in a page', schema: LIMIT },
+  continuation: { description: 'The token from the answer with the previous page', schema: TEXT },
   int64: { description: '`string`: 64-bit integers are texts', schema: enumOf(['string']) },
 };
 
@@ -61,7 +61,7 @@ export const SQL_IN_QUERY: Readonly<Record<string, QueryParameter>> = {
   params: { description: 'The values of $1, $2 … as a JSON list', schema: TEXT },
 };
 
-/** The bodies of requests with SQL: text, or JSON of this form. */
+/** The bodies of requests with SQL, which are text or JSON with this schema. */
 export function sqlBody(statement: JsonSchema, example: string): Readonly<Record<string, JsonSchema>> {
   return { ...plainText(example), ...json(statement) };
 }
@@ -70,15 +70,15 @@ const isLimit = validatorOf(LIMIT);
 const isStatement = validatorOf(PAGED_STATEMENT);
 
 /**
- * Reads the SQL of a request: the body as text, or with `Content-Type: application/json` an object `{"sql", "params"}`;
- * `GET` has `q`. A text that does not begin with `{` is SQL whatever its content type, since SQL never begins with a
- * brace. A blank text contains no statement, which is not an error. Throws ApiFailure 400 for anything else.
+ * Reads the SQL of a request. The body is text, or an object `{"sql", "params"}` if the content type is `application/json`; `GET` has
+ * the statement in `q`. A body that does not begin with `{` is SQL regardless of its content type, since SQL never begins with a
+ * brace. A blank text contains no statement, which is not an error. Throws an ApiFailure with status 400 for an invalid body.
  */
 export async function readSqlBody(request: ApiRequest, maxLength: number): Promise<SqlBody> {
   const { query } = request;
   const paging = { limit: readLimit(query.get('limit')), continuation: query.get('continuation') ?? undefined };
   if (request.method === 'GET') {
-    // Every path that requires a body answers GET like this.
+    // All paths that require a body return this failure for GET.
     if (!query.has('q')) throw new ApiFailure(404, TEXTS.onlyPost);
     const params = query.get('params') ?? '';
     const { sql, parameters } = checked({
@@ -95,7 +95,7 @@ export async function readSqlBody(request: ApiRequest, maxLength: number): Promi
   return { sql, parameters, limit: limit ?? paging.limit, continuation: continuation ?? paging.continuation };
 }
 
-/** ApiFailure 400 if a body does not match the schema. */
+/** Throws an ApiFailure with status 400 if a body does not match the schema. */
 function checked(body: unknown) {
   if (!isStatement(body)) throw new ApiFailure(400, problemOf(isStatement.errors?.[0], body));
   const { params = [], ...rest } = body;
@@ -149,7 +149,7 @@ function parse(text: string, what: string): unknown {
   }
 }
 
-/** Lists become arrays of PostgreSQL, objects JSON. */
+/** Converts a JSON value to PostgreSQL's text format. A list becomes an array, an object becomes JSON text. */
 function parameterText(value: unknown, place: string): string | null {
   switch (typeof value) {
     case 'string':

@@ -5,20 +5,20 @@ import { TEXTS } from '../texts.ts';
 import { badTimeZone, isInvalidValue } from '../time-zone.ts';
 import type { ConnectionSlots, SlotHolder } from '../transport/connection-slots.ts';
 
-/** The connections on which statements of requests run. */
+/** Provides the connections on which statements of requests run. */
 export class StatementConnections {
   readonly #slots: ConnectionSlots;
   readonly #waitMs: number;
 
-  /** A request waits `waitMs` for a connection at most. */
+  /** A request waits at most `waitMs` for a connection. */
   constructor(slots: ConnectionSlots, waitMs: number) {
     this.#slots = slots;
     this.#waitMs = waitMs;
   }
 
   /**
-   * A pinned connection to `database` in the request's zone. Rejects with an ApiFailure when there is none: 503 when none was free in
-   * time and when the database is unreachable, 400 for a database or zone that does not exist.
+   * Calls `work` with a pinned connection to `database` in the request's time zone. If no connection is available, rejects with an
+   * ApiFailure: 503 if none was free in time or the database is unreachable, 400 if the database or time zone does not exist.
    */
   async pinned<T>(
     request: ApiRequest,
@@ -46,7 +46,7 @@ export class StatementConnections {
       );
     } catch (error) {
       if (request.signal.aborted) throw error;
-      // In a read transaction the zone is set with the first statement; other statements never fail like this.
+      // A read transaction sets the time zone with its first statement, so an invalid zone may be reported as late as that.
       if (error instanceof DatabaseError && isInvalidValue(error))
         throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
       if (isPinned) throw error;

@@ -3,8 +3,8 @@ import type { StatementFault } from '../route.ts';
 import type { RequestStatement } from './statement-text.ts';
 
 /**
- * The reason for which the database refused a statement of `sql`, and the place. PostgreSQL counts the characters of
- * the executed text, which contains the statement as part of a page or translated.
+ * The reason why the database refused a statement of `sql`, and the position of the error in `sql`. PostgreSQL reports the position in
+ * the executed text, which is the statement, a page that contains it, or a translation; in a translation, the position is unknown.
  */
 export function faultOf(
   { sqlstate, cause }: DatabaseError,
@@ -27,7 +27,7 @@ export function faultHeaders(fault: StatementFault | undefined): Readonly<Record
   };
 }
 
-/** The number of characters in the first `end` UTF-16 units of a text. */
+/** Number of characters (code points) in the first `end` UTF-16 units of a text. */
 function characters(text: string, end: number): number {
   let count = 0;
   for (let at = 0; at < end; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count++;

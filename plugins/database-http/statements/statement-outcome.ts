@@ -2,16 +2,16 @@ import { isUnavailable, type DatabaseError } from '../../database/index.ts';
 import { databaseText } from '../database-failure.ts';
 import { TEXTS } from '../texts.ts';
 
-/** The result of one statement. `desc` is `success` or the reason of the failure. */
+/** The result of one statement. `desc` is `success` or the reason for the failure. */
 export interface StatementOutcome {
   readonly desc: string;
   /**
-   * refused: the caller must change the statement; unavailable: the same statement may succeed later; failed: the
-   * database reported an error.
+   * `refused`: the client must change the statement. `unavailable`: the same statement may succeed later. `failed`: the database
+   * reported an error.
    */
   readonly verdict: 'success' | 'refused' | 'failed' | 'unavailable';
   readonly rows: number;
-  /** Beside what was done, for the user to read. */
+  /** Additional messages for the user about a successful statement. */
   readonly notices: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function failed(error: DatabaseError): StatementOutcome {
   return { desc: databaseText(error), verdict, rows: 0, notices: [] };
 }
 
-/** 503 if a retry may help, 500 if the database reported an error, 400 if only the statement was wrong. */
+/** HTTP status: 503 if a retry may succeed, 500 if the database reported an error, 400 if statements were only refused. */
 export function statusOf(outcomes: readonly StatementOutcome[]): 200 | 400 | 500 | 503 {
   const verdicts = new Set(outcomes.map(({ verdict }) => verdict));
   if (verdicts.has('unavailable')) return 503;

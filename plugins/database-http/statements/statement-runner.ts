@@ -25,25 +25,25 @@ import { readSqlBody, type SqlBody } from './sql-body.ts';
 import type { StatementConnections } from './statement-connections.ts';
 import { TEXTS } from '../texts.ts';
 
-/** Attempts for a statement that the server rolled back because of other transactions. */
+/** Maximum number of attempts for a statement that the server rolls back because of other transactions. */
 const MAX_TRIES = 10;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
-/** Limit of translations after refusals. */
+/** Maximum number of translations after the database refused a statement. */
 export const MAX_ROUNDS = 3;
 
 const CHANGES_TABLES: ReadonlySet<string> = new Set(['create', 'alter', 'drop']);
 
 export interface StatementRules {
-  /** Why the endpoint does not take the statement; `undefined` when it does. */
+  /** Reason why the endpoint does not accept the statement; `undefined` if it does. */
   refusal(statement: RequestStatement): string | undefined;
 }
 
 /** The results of the statements of one request. */
 export interface StatementsRun {
-  /** One for each statement. */
+  /** The outcome of each statement, in order. */
   readonly outcomes: readonly StatementOutcome[];
-  /** The fault of the first statement that the database has refused. */
+  /** The fault of the first statement that the database refused. */
   readonly fault: StatementFault | undefined;
 }
 
@@ -86,9 +86,9 @@ class StatementRunner implements StatementsRun {
   readonly #connections: StatementConnections;
   readonly #clusterSettings: ClusterSettings;
   #database: string;
-  /** Set after a failed USE: the following statements were meant for another database. */
+  /** Set after a failed USE. The following statements are refused because they were meant for another database. */
   #isLost = false;
-  /** The statement that was last sent to the database; empty if that was only a part of the user's statement. */
+  /** The statement that was last sent to the database; empty if the user's statement was translated to several statements. */
   #executed = '';
 
   constructor(
@@ -111,7 +111,7 @@ class StatementRunner implements StatementsRun {
     const advance = async (): Promise<IteratorResult<RequestStatement, unknown>> => {
       for (;;) {
         const next = clock.parse(() => statements.next());
-        // Statements that are refused wait for nothing by themselves.
+        // Refused statements do not wait for the database, so the event loop needs an explicit pause.
         await turns.pause();
         if (next.done === true || next.value !== undefined) return next as IteratorResult<RequestStatement, unknown>;
       }
@@ -125,12 +125,12 @@ class StatementRunner implements StatementsRun {
             const outcome = await this.#runOne(session, next.value);
             this.outcomes.push(outcome);
             next = await advance();
-            // The connection may be lost; the following statements get another one.
+            // The connection may be lost, so the following statements get another one.
             if (outcome.verdict === 'unavailable') return;
           }
         });
       } catch (error) {
-        // Before anything ran it is the answer to the whole request.
+        // If no statement has run yet, the error is the failure of the whole request.
         if (this.outcomes.length === 0 || this.#request.signal.aborted) throw error;
         if (!(error instanceof DatabaseError) && !(error instanceof ApiFailure)) throw error;
         const outcome = error instanceof DatabaseError ? failed(error) : unreached(error);
@@ -141,7 +141,7 @@ class StatementRunner implements StatementsRun {
 
   async #runOne(session: Session, statement: RequestStatement): Promise<StatementOutcome> {
     const { signal } = this.#request;
-    if (signal.aborted) throw new DatabaseError('the client went away', { scope: 'caller', sqlstate: '57014' });
+    if (signal.aborted) throw new DatabaseError('the client disconnected', { scope: 'caller', sqlstate: '57014' });
     if (this.#isLost) return refused(TEXTS.notUsed(this.#database));
     const database = this.#database;
     const outcome = await this.#tryOne(session, statement);
@@ -193,7 +193,10 @@ class StatementRunner implements StatementsRun {
     }
   }
 
-  /** The original's SQL that PostgreSQL alone can tell from its own shows by the refusal; each round changes something. */
+  /**
+   * Runs a statement. Some statements can only be recognized as the original's dialect by the error of PostgreSQL; after such an
+   * error, the statement is translated further and run again.
+   */
   async #runTranslated(session: Session, first: RunTranslation): Promise<StatementOutcome> {
     let translation = first;
     for (let round = 0; ; round++) {
@@ -202,7 +205,7 @@ class StatementRunner implements StatementsRun {
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.sqlstate === undefined || round >= MAX_ROUNDS) throw error;
         if (isDenied(error)) throw withRights(error, translation);
-        // The statement that was refused is what is translated on, so that no round undoes the one before.
+        // The refused statement is translated further, so that no round undoes the previous one.
         const [refusedSql, ...others] = translation.statements;
         if (refusedSql === undefined || others.length > 0) throw error;
         const next = await translateAgain(this.#database, this.#request, refusedSql, error.sqlstate);
@@ -230,19 +233,19 @@ class StatementRunner implements StatementsRun {
   }
 }
 
-/** The database names the table that the user has no right on, and not the right. */
+/** Adds the missing privilege to the error, because PostgreSQL's message contains only the table. */
 function withRights(error: DatabaseError, { rights }: RunTranslation): DatabaseError {
   if (rights === undefined || !error.message.startsWith('permission denied for table ')) return error;
   const { scope, sqlstate, cause } = error;
   return new DatabaseError(`${error.message}: ${rights} on it`, { scope, sqlstate, cause });
 }
 
-/** Deadlocks and serialization failures: nothing of the statement is left, and it may succeed. */
+/** Whether the statement was rolled back by a deadlock or serialization failure, so that a retry may succeed. */
 function isRolledBack(error: unknown): boolean {
   return error instanceof DatabaseError && isRollback(error);
 }
 
-/** Runs the statements of a translation; the rows that the last one changed. */
+/** Runs the statements of a translation. Resolves with the number of rows that the last one changed. */
 async function runTranslation(
   session: Session,
   { statements, transaction, doneOn }: RunTranslation,
@@ -259,7 +262,7 @@ async function runTranslation(
   try {
     return await request.clock.database(() => (transaction ? session.transaction(work) : work()));
   } catch (error) {
-    // IF [NOT] EXISTS: what was to be done is done. Outside of the transaction, which the refusal has ended.
+    // For IF [NOT] EXISTS, this error means that there is nothing to do. It is handled outside of the transaction that it ended.
     if (doneOn !== undefined && error instanceof DatabaseError && error.sqlstate === doneOn) return 0;
     throw error;
   }

@@ -11,22 +11,20 @@ import {
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
-/** A statement of a request's text, classified. */
+/** A classified statement in the text of a request. */
 export interface RequestStatement {
   readonly text: string;
-  /** Where it begins in the request's SQL, in UTF-16 units. */
+  /** Position of the statement in the request's SQL, in UTF-16 units. */
   readonly offset: number;
   readonly classification: Classification;
 }
 
-/**
- * Statements of one request. Each gets an outcome of its own, which has to be held until the last one has run.
- */
+/** Maximum number of statements in a request. The outcome of each is kept in memory until the last one has run. */
 export const MAX_STATEMENTS = 10_000;
-/** Longest time without a turn of the event loop. */
+/** Maximum time without a turn of the event loop. */
 const MAX_TURN_MS = 20;
 
-/** Decides when to yield to the event loop; returns a promise to wait for. */
+/** Decides when to yield to the event loop. `pause` returns a promise if the caller must wait for the next turn. */
 export class Turns {
   #turnedAt = performance.now();
 
@@ -38,12 +36,12 @@ export class Turns {
   }
 }
 
-/** ApiFailure 400 for a text of more than `most` statements, before any of them runs. */
+/** Rejects with an ApiFailure 400 if the text has more than `most` statements. Called before any of them runs. */
 export async function requireFewStatements(sql: string, most: number, maxLength: number, turns: Turns): Promise<void> {
   let semicolons = 0;
   for (let at = sql.indexOf(';'); at >= 0 && semicolons < most; at = sql.indexOf(';', at + 1)) semicolons++;
   if (semicolons < most) return;
-  // Some may be in quotes, or end nothing.
+  // Some of the semicolons may be in quotes or end an empty statement, so the statements are counted.
   let count = 0;
   for (const statement of readStatements(sql, maxLength)) {
     if (statement !== undefined && ++count > most) {
@@ -53,24 +51,24 @@ export async function requireFewStatements(sql: string, most: number, maxLength:
   }
 }
 
-/** Characters that take about as long as others may wait: a statement with more is classified in a turn of its own. */
-const LONG = 500_000;
+/** A statement with more characters is classified in its own turn of the event loop, because that takes several milliseconds. */
+const LONG_STATEMENT = 500_000;
 
-/** Blanks and empty statements, of which a body may hold millions. */
-const NOTHING = /[ \t\n\r\f\v;]*/y;
+/** Blanks and empty statements. A body may contain millions of them. */
+const EMPTY_STATEMENTS = /[ \t\n\r\f\v;]*/y;
 
 /**
- * Yields the statements one by one, and `undefined` from time to time if reading a statement takes long. A step
- * examines few characters, and a statement at most `maxLength`, because reading blocks all other requests. Throws
- * ApiFailure 400 for a longer statement, since the start of the next one is then unknown.
+ * Yields the statements one by one, and `undefined` from time to time while a long statement is read. Each step examines few
+ * characters, because reading blocks all other requests. Throws an ApiFailure with status 400 if a statement has more than
+ * `maxLength` characters, since the start of the next one is then unknown.
  */
 export function* readStatements(
   sql: string,
   maxLength: number,
 ): Generator<RequestStatement | undefined, void, undefined> {
   for (let from = 0; from < sql.length;) {
-    NOTHING.lastIndex = from;
-    from += NOTHING.exec(sql)?.[0].length ?? 0;
+    EMPTY_STATEMENTS.lastIndex = from;
+    from += EMPTY_STATEMENTS.exec(sql)?.[0].length ?? 0;
     const window = sql.slice(from, from + maxLength + 1);
     const isLast = from + window.length === sql.length;
     let read = 0;
@@ -85,7 +83,7 @@ export function* readStatements(
       isLong = text.length > maxLength || (end === undefined && !isLast);
       if (isLong) break;
       read = end ?? window.length;
-      if (text.length > LONG) yield undefined;
+      if (text.length > LONG_STATEMENT) yield undefined;
       const classification = classify(text);
       if (classification.kind !== 'empty') yield { text, offset: from + offset, classification };
     }
@@ -96,19 +94,19 @@ export function* readStatements(
 
 const BLANKS = /\s*/y;
 
-/** Behind the semicolon that ends a statement; `undefined` when the text ends without one. */
+/** Position after the semicolon that ends a statement; `undefined` if the text ends without one. */
 function endOf(text: string, from: number): number | undefined {
   BLANKS.lastIndex = from;
   const at = from + (BLANKS.exec(text)?.[0].length ?? 0);
   return text.charAt(at) === ';' ? at + 1 : undefined;
 }
 
-/** The translation of a statement for `database`; the tables that it names are looked up there. */
+/** Translates a statement. The tables in it are looked up in `database`. */
 export async function translateIn(database: string, request: ApiRequest, sql: string): Promise<Translation> {
   return request.clock.parseWith(() => translateWith(tablesOf(database, request), database, sql));
 }
 
-/** The translation of a statement that the database refused with `sqlstate`; `undefined` if there is none. */
+/** Translates a statement that the database refused with `sqlstate`. Resolves with `undefined` if there is no translation. */
 export async function translateAgain(
   database: string,
   request: ApiRequest,

@@ -27,7 +27,7 @@ const DDL_KINDS: ReadonlySet<string> = new Set([
   'update',
   'grant',
   'revoke',
-  // Accepted by no endpoint of the original, and needed by the documents.
+  // No endpoint of the original accepts this statement, although its documentation uses it.
   'set-cluster-setting',
   'no-statement',
 ]);
@@ -64,7 +64,7 @@ export function ddlRoute(statements: RequestStatements): MethodRoute {
   return {
     method: 'POST',
     path: '/restapi/ddl',
-    summary: 'Run statements that define, change or delete; each for itself',
+    summary: 'Run statements that define, change or delete, each in its own transaction',
     tag: 'SQL',
     query: { db: DATABASE, tz: ZONE },
     body: sqlBody(STATEMENT, 'create table if not exists described (a int)'),
@@ -88,7 +88,7 @@ export function insertRoute(statements: RequestStatements): MethodRoute {
   return {
     method: 'POST',
     path: '/restapi/insert',
-    summary: 'Run INSERT statements, each for itself',
+    summary: 'Run INSERT statements, each in its own transaction',
     tag: 'SQL',
     query: { db: DATABASE, tz: ZONE },
     body: sqlBody(STATEMENT, 'insert into described values (1)'),
@@ -144,10 +144,10 @@ function notice(outcomes: readonly StatementOutcome[]): string | null {
   return texts.length === 0 ? null : texts.join('; ');
 }
 
-/** Reasons that are spelled out; each is in `desc` anyway. */
+/** Maximum number of reasons in the notice. `desc` contains the outcome of each statement. */
 const MAX_REASONS = 100;
 
-/** With six decimals, as the original has it. */
+/** Seconds since `startedAt`, with six decimals as in the original. */
 function seconds(startedAt: number): number {
   return Number(((performance.now() - startedAt) / 1000).toFixed(6));
 }

@@ -16,7 +16,7 @@ import type { CertificateFiles } from './certificate.ts';
 
 const CERTIFICATE_CHECK_MS = 5_000;
 
-/** The ports of the HTTP API. They share one certificate, which is read again when its files change. */
+/** The listeners of the HTTP API. They share one certificate, which is read again when its files change. */
 export class ApiListeners {
   readonly #settings: ServiceSettings;
   readonly #proxies: TrustedProxies;
@@ -48,7 +48,7 @@ export class ApiListeners {
     return this.#listeners.reduce((sum, { connections }) => sum + connections, 0);
   }
 
-  /** `earlierAddress` is the address of the previous service, whose port replaces port 0. */
+  /** Opens the listeners. `earlierAddress` is the address of the previous service, whose port replaces port 0. */
   async open(
     handle: (request: IncomingMessage, response: ServerResponse) => void,
     earlierAddress: string | undefined,
@@ -77,7 +77,7 @@ export class ApiListeners {
     });
   }
 
-  /** Accepts no further connections; resolves when all have ended, which `cut` enforces. */
+  /** Stops accepting connections. Resolves when all connections have ended; `cut` ends them forcibly. */
   async close(): Promise<void> {
     this.#watch?.stop();
     await Promise.all(this.#listeners.map((listener) => listener.close()));
@@ -103,7 +103,7 @@ export class ApiListeners {
     };
   }
 
-  /** The connections of a proxy belong to many clients. */
+  /** The group for the connection limit per client; `undefined` for a proxy, whose connections belong to many clients. */
   #groupOf(address: string): string | undefined {
     const plain = plainAddress(address);
     return isIP(plain) !== 0 && this.#proxies.has(plain) ? undefined : addressGroup(plain);
@@ -127,7 +127,7 @@ export class ApiListeners {
   }
 }
 
-/** `https://host:port`; `tls` decides the scheme. */
+/** Parses `https://host:port`. The scheme is not checked, because the option `tls` determines it. */
 function parseAddress(url: string): { readonly host: string; readonly port: number } {
   const parts = /^https?:\/\/(\[[0-9a-f:.]+\]|[^:/[\]]*):(\d{1,5})\/?$/i.exec(url);
   const port = Number(parts?.[2] ?? Number.NaN);

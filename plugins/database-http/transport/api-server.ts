@@ -32,9 +32,9 @@ export interface ApiServerDependencies {
 export interface ApiServerSettings {
   readonly defaultDatabase: string;
   readonly maxBodyBytes: number;
-  /** Time limit for a client that neither sends nor reads. */
+  /** Time limit in milliseconds for a client that neither sends nor reads. */
   readonly clientTimeoutMs: number;
-  /** Time limit of a client to take an answer that is held for it. */
+  /** Time limit in milliseconds in which a client must read an answer that is held in memory. */
   readonly takeTimeoutMs: number;
   readonly statementTimeoutMs: number | undefined;
 }
@@ -49,7 +49,7 @@ interface Arrival {
   readonly address: string;
   readonly clock: RequestClock;
   readonly signal: AbortSignal;
-  /** Ends the request. */
+  /** Ends the request because its user may no longer log in. */
   readonly revoke: () => void;
 }
 
@@ -70,7 +70,7 @@ export class ApiServer {
     const app = new Koa();
     app.silent = true;
     app.use(async (context) => {
-      // Answers may be streams that end in trailers, and hold a database connection until they are sent.
+      // Koa must not send the answer: it may be a stream with trailers that uses a database connection until it is sent.
       context.respond = false;
       const { req, res } = context;
       const url = new URL(req.url?.startsWith('/') === true ? `http://host${req.url}` : 'http://host/');
@@ -85,12 +85,12 @@ export class ApiServer {
     void this.#handle(request, response);
   }
 
-  /** Requests under way. */
+  /** Number of running requests. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** Cancels what still runs. */
+  /** Cancels the running requests. */
   abort(): void {
     for (const controller of this.#running) controller.abort();
   }
@@ -174,7 +174,7 @@ export class ApiServer {
   }
 
   #failureOf(error: unknown, path: string, signal: AbortSignal): ApiFailure {
-    // The user may no longer log in; the error of the cancelled statement says less.
+    // The request was revoked; that reason is more useful than the error of the cancelled statement.
     if (signal.reason instanceof ApiFailure) return signal.reason;
     if (error instanceof ApiFailure) return error;
     if (error instanceof DatabaseError) return databaseFailure(error);
@@ -233,7 +233,7 @@ export class ApiServer {
     };
   }
 
-  /** Routes whose statements need no zone would not notice one that does not exist. */
+  /** Rejects a request with an unknown time zone, even if the route's statements do not depend on the zone. */
   async #requireTimeZone({ query, timeZone, executor, clock }: ApiRequest): Promise<void> {
     const asked = query.get('tz') ?? '';
     if (asked.trim() === '' || this.#knownZones.has(timeZone)) return;
@@ -250,7 +250,7 @@ export class ApiServer {
   }
 }
 
-/** Refuses a connection beyond the limit. */
+/** Returns a handler that answers requests on a connection beyond the limit with 503. */
 export function refuseConnection(
   limit: number,
   clientTimeoutMs: number,
@@ -273,13 +273,13 @@ function databaseOf(url: URL, route: MethodRoute): string | undefined {
     const name = url.searchParams.get(parameter);
     if (name === null || name === '') continue;
     if (name.includes('\0')) throw new ApiFailure(400, `${parameter} has a NUL character`);
-    // Some clients write the quotes that the service would add.
+    // Some clients send the name as a quoted identifier.
     return /^".+"$/.test(name) ? name.slice(1, -1).replaceAll('""', '"') : name;
   }
   return undefined;
 }
 
-/** The texts of the original: it has no path with POST and DELETE. */
+/** The original's text for a path without a route for the method. */
 function noRoute(known: KnownPath | undefined): string {
   const { routes } = known ?? {};
   if (routes === undefined || routes.size === 0) return TEXTS.unknownUrl;

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { ConfigError, toError, type Logger, type Password } from '../../../src/index.ts';
 
-/** Apple's clients refuse server certificates that are valid for more than 825 days, others for more than 398. */
+/** Apple's clients reject server certificates that are valid for more than 825 days, other clients for more than 398. */
 const VALID_DAYS = 365;
 /** A development certificate that expires sooner is replaced at start. */
 const RENEW_BEFORE_MS = 30 * 86_400_000;
@@ -17,7 +17,7 @@ export interface CertificateFiles {
   readonly keyPassword: Password | undefined;
 }
 
-/** Reads the certificate and key as TLS options. Throws a ConfigError with the name of an invalid file. */
+/** Reads the certificate and key as TLS options. Rejects with a ConfigError that names an invalid file. */
 export async function readCertificate(files: CertificateFiles): Promise<SecureContextOptions> {
   const options: SecureContextOptions = {
     cert: await read(files.certificatePath, 'tls.certificate'),
@@ -34,14 +34,14 @@ export async function readCertificate(files: CertificateFiles): Promise<SecureCo
   return options;
 }
 
-/** Calls `onChange` with the new certificate when a file's time or size changes; a broken one is logged and passed over. */
+/** Calls `onChange` with the new certificate when a file's time or size changes. An invalid certificate is logged and ignored. */
 export class CertificateWatch {
   readonly #files: CertificateFiles;
   readonly #logger: Logger;
   readonly #onChange: (options: SecureContextOptions) => void;
   readonly #timer: NodeJS.Timeout;
   #seen: string | undefined;
-  #looking = false;
+  #checking = false;
 
   /** `seen` is the fingerprint taken before the certificate in use was read. */
   constructor(
@@ -53,27 +53,29 @@ export class CertificateWatch {
     this.#logger = settings.logger;
     this.#seen = settings.seen;
     this.#onChange = onChange;
-    this.#timer = setInterval(() => void this.#look(), settings.everyMs).unref();
+    this.#timer = setInterval(() => void this.#check(), settings.everyMs).unref();
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
+  async #check(): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
     try {
       const now = await fingerprint(this.#files);
       if (now === this.#seen) return;
       this.#seen = now;
       this.#onChange(await readCertificate(this.#files));
-      this.#logger.info('database HTTP API: the certificate was read again');
+      this.#logger.info('database HTTP API: loaded the changed certificate');
     } catch (error) {
-      // Files are replaced one after the other: certificate and key may not fit for a moment. The next change decides.
-      this.#logger.warn(`database HTTP API: the certificate in use stays: ${toError(error).message}`);
+      // Files are replaced one after the other, so certificate and key may not match for a moment. The next change is read again.
+      this.#logger.warn(
+        `database HTTP API: failed to load the changed certificate; keeping the current one: ${toError(error).message}`,
+      );
     } finally {
-      this.#looking = false;
+      this.#checking = false;
     }
   }
 }
@@ -90,8 +92,8 @@ export interface DevelopmentCertificate extends CertificateFiles {
 }
 
 /**
- * The development certificate in `directory`, made when it is missing, ends soon or is not for this host. It is signed by
- * an authority of its own, whose key is not kept.
+ * Returns the development certificate in `directory`. It is created if it is missing, expires soon or is not for this host. It is
+ * signed by its own certificate authority, whose private key is not stored.
  */
 export async function developmentCertificate(directory: string): Promise<DevelopmentCertificate> {
   const files = {
@@ -100,20 +102,20 @@ export async function developmentCertificate(directory: string): Promise<Develop
     authorityPath: resolve(directory, 'ca.pem'),
     keyPassword: undefined,
   };
-  if (await isGood(files)) return files;
+  if (await isUsable(files)) return files;
   try {
     await make(resolve(directory), files);
   } catch (error) {
     throw new ConfigError(
-      `database.http.tls.directory: ${resolve(directory)} cannot have the development certificate: ${toError(error).message}. ` +
-        `The folder, and what is in it, must be of the user that the worker runs as`,
+      `database.http.tls.directory: the development certificate cannot be stored in ${resolve(directory)}: ${toError(error).message}. ` +
+        `The user that the worker runs as must own the directory and the files in it`,
       { cause: error },
     );
   }
   return files;
 }
 
-async function isGood(files: DevelopmentCertificate): Promise<boolean> {
+async function isUsable(files: DevelopmentCertificate): Promise<boolean> {
   try {
     await readCertificate(files);
     const certificate = new X509Certificate(await readFile(files.certificatePath));
@@ -130,7 +132,7 @@ async function isGood(files: DevelopmentCertificate): Promise<boolean> {
 
 async function make(directory: string, files: DevelopmentCertificate): Promise<void> {
   const { generate } = await import('selfsigned');
-  // A clock that is a little behind must not find it "not yet valid".
+  // The validity begins in the past, so that a client whose clock is behind accepts the certificate.
   const notBeforeDate = new Date(Date.now() - DAY_MS);
   const notAfterDate = new Date(Date.now() + VALID_DAYS * DAY_MS);
   const shared = { keyType: 'ec', algorithm: 'sha256', notBeforeDate, notAfterDate } as const;
@@ -165,7 +167,7 @@ async function make(directory: string, files: DevelopmentCertificate): Promise<v
   await replace(files.authorityPath, authority.cert, 0o644);
 }
 
-/** Two workers that start together must not leave half a file. */
+/** Replaces a file atomically, because two workers may start at the same time. */
 async function replace(path: string, content: string, mode: number): Promise<void> {
   const temporary = join(`${path}.${process.pid}.tmp`);
   await writeFile(temporary, content, { mode });

@@ -1,6 +1,6 @@
 /** A request that holds a slot while a client reads its answer. */
 export interface SlotHolder {
-  /** When the client stopped reading, by `performance.now()`; `undefined` if nothing waits for the client. */
+  /** Time when the client stopped reading, by `performance.now()`; `undefined` if nothing waits for the client. */
   readonly blockedSinceMs: number | undefined;
   /** Aborts the answer, because other requests need the connection. */
   cut(): void;
@@ -10,20 +10,20 @@ interface Slots {
   taken: number;
   readonly waiting: (() => void)[];
   readonly holders: Set<SlotHolder>;
-  /** Set while a request waits. */
+  /** Timer that looks for slow readers; set while a request waits. */
   watch: NodeJS.Timeout | undefined;
 }
 
-/** Connections of each pool for table look-ups, which requests that hold a connection need in addition. */
+/** Additional connections of each pool for table look-ups, which requests make while they hold a connection. */
 export const SPARE_CONNECTIONS = 2;
 /** A client that reads nothing for this long loses its connection if another request waits for one. */
-const PATIENCE_MS = 2_000;
-const LOOK_EVERY_MS = 500;
+const SLOW_READER_MS = 2_000;
+const CHECK_INTERVAL_MS = 500;
 
 /**
- * Limits the number of requests that hold a connection of one pool. Without the limit, requests that each hold one
- * connection could wait for ever for a second one. Slots are granted in order. While requests wait, slow readers are
- * cut off, the slowest first; otherwise a few of them could block all other requests of their user.
+ * Limits the number of requests that hold a connection of one pool. Without the limit, requests that each hold one connection could
+ * wait forever for a second one. Slots are granted in order. While requests wait, the slowest readers are disconnected; otherwise a
+ * few of them could block all other requests of their user.
  */
 export class ConnectionSlots {
   readonly #limit: number;
@@ -35,7 +35,7 @@ export class ConnectionSlots {
     this.#limit = limit;
   }
 
-  /** Requests of all pools that hold a slot, and requests that wait for one. */
+  /** Number of requests of all pools that hold a slot, and number of requests that wait for one. */
   get counts(): { readonly taken: number; readonly waiting: number } {
     return { taken: this.#taken, waiting: this.#waiting };
   }
@@ -62,9 +62,9 @@ export class ConnectionSlots {
   }
 }
 
-/** Resolves once a slot was granted. */
+/** Waits in the queue. Resolves when a slot was granted. */
 async function turn(slots: Slots, signal: AbortSignal): Promise<void> {
-  slots.watch ??= setInterval(() => cutSlowest(slots), LOOK_EVERY_MS).unref();
+  slots.watch ??= setInterval(() => cutSlowest(slots), CHECK_INTERVAL_MS).unref();
   try {
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
@@ -87,7 +87,7 @@ async function turn(slots: Slots, signal: AbortSignal): Promise<void> {
 }
 
 function cutSlowest({ holders }: Slots): void {
-  let since = performance.now() - PATIENCE_MS;
+  let since = performance.now() - SLOW_READER_MS;
   let slowest: SlotHolder | undefined;
   for (const holder of holders) {
     if (holder.blockedSinceMs === undefined || holder.blockedSinceMs > since) continue;

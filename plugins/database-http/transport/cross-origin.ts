@@ -1,22 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allowOrigin, ConfigError } from '../../../src/index.ts';
 
-/** Headers that pages may send in addition to those that every page may send (Fetch, "CORS-safelisted request-header"). */
+/** Headers that pages may send in addition to the CORS-safelisted request headers (Fetch standard). */
 const ALLOWED_HEADERS = 'Authorization, Content-Type, Content-Encoding, Accept, X-Request-Id';
-/** Headers that a page may read besides `Content-Type` and the like. */
+/** Headers that pages may read in addition to the CORS-safelisted response headers such as `Content-Type`. */
 const EXPOSED_HEADERS =
   'Retry-After, Server-Timing, X-Request-Id, X-Truncated, X-Continuation, X-SQL-State, X-SQL-Position, X-Rows-Collapsed, X-Influxdb-Version, X-Influxdb-Build';
 const PREFLIGHT_MAX_AGE_S = 600;
 
 /**
- * Tells browsers which pages may call the API (`cors.allow.origins`). Cookies are not allowed for: pages send `Authorization`.
+ * Informs browsers which pages may call the API (`cors.allow.origins`). Cross-origin requests cannot use cookies; pages send the
+ * header `Authorization`.
  */
 export class CrossOrigin {
   readonly #isAllowed: ((origin: string) => boolean) | undefined;
 
   /**
-   * `origins` are values such as `https://app.example.org`, with `*` for one or more labels at the beginning, or `*`
-   * for all. Throws a ConfigError for anything else.
+   * `origins` are values such as `https://app.example.org`, in which `*` may represent the first labels, or `*` for all origins.
+   * Throws a ConfigError for an invalid value.
    */
   constructor(origins: readonly string[]) {
     const tests = origins.map(originTest);
@@ -24,8 +25,8 @@ export class CrossOrigin {
   }
 
   /**
-   * Sets the CORS headers of the answer. Returns true for a preflight request, which has no credentials and is answered with 204.
-   * `methods`: the methods of the route.
+   * Sets the CORS headers of the answer. Returns true for a preflight request, which has no credentials and gets status 204.
+   * `methods` are the methods of the path's routes; `undefined` for an unknown path.
    */
   apply(request: IncomingMessage, response: ServerResponse, methods: readonly string[] | undefined): boolean {
     if (this.#isAllowed === undefined) return false;

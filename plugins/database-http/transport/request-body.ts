@@ -4,10 +4,10 @@ import { createGunzip, createInflate } from 'node:zlib';
 import { bodyChunks, BodyTooLargeError, toError, type BodyLimits } from '../../../src/index.ts';
 import { ApiFailure } from '../route.ts';
 
-/** Each chunk is a job for another thread and a turn of this one; Node's 16 KiB are soon unpacked. */
+/** Size of decompressed chunks. Each chunk is a job of the thread pool and a turn of the event loop; Node's default is 16 KiB. */
 const UNPACKED_CHUNK_BYTES = 1 << 17;
 
-/** The body, unpacked; see ApiRequest.body. */
+/** Reads and decompresses the body; see ApiRequest.body. */
 export async function* readBody(request: IncomingMessage, limits: BodyLimits): AsyncGenerator<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isPlain = encoding === 'identity' || encoding === '';
@@ -22,7 +22,10 @@ export async function* readBody(request: IncomingMessage, limits: BodyLimits): A
   }
 }
 
-/** The whole body as text, decoded while it arrives; a byte order mark is dropped. */
+/**
+ * Reads the whole body as text, which is decoded while it arrives. A byte order mark is dropped. Rejects with an ApiFailure 400 if the
+ * body is not UTF-8.
+ */
 export async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (chunk?: Buffer): string => {

@@ -1,10 +1,10 @@
-/** Measures the parts of a request. Waiting for the body, or for a free connection, counts only for the total. */
+/** Measures the parts of a request. The wait for the body or for a free connection counts only towards the total. */
 export class RequestClock {
   readonly startedAt: number;
   readonly #now: () => number;
   #parseMs = 0;
   #databaseMs = 0;
-  /** Calls of the database under way, and since when there are any. */
+  /** Number of running database calls, and when the first of them began. */
   #busy = 0;
   #busySince = 0;
 
@@ -14,7 +14,7 @@ export class RequestClock {
     this.startedAt = now();
   }
 
-  /** Text read, split, translated. */
+  /** Measures parsing, which includes splitting and translating SQL. */
   parse<T>(work: () => T): T {
     const began = this.#now();
     const result = work();
@@ -22,7 +22,7 @@ export class RequestClock {
     return result;
   }
 
-  /** The same for work that queries the database in between. */
+  /** Measures parsing that also calls the database; the time of these calls is not counted as parsing. */
   async parseWith<T>(work: () => Promise<T>): Promise<T> {
     const began = this.#now();
     const databaseMs = this.#databaseMs;
@@ -33,7 +33,7 @@ export class RequestClock {
     }
   }
 
-  /** Calls of the database, one or several at a time. */
+  /** Measures a database call. The time of concurrent calls is counted once. */
   async database<T>(work: () => Promise<T>): Promise<T> {
     if (this.#busy++ === 0) this.#busySince = this.#now();
     try {
@@ -43,7 +43,7 @@ export class RequestClock {
     }
   }
 
-  /** The same for each step of a stream: what its reader does in between is not the database's time. */
+  /** Measures each step of a stream as a database call. The time between the steps is not counted. */
   async *stream<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
     const steps = source[Symbol.asyncIterator]();
     try {
@@ -61,14 +61,14 @@ export class RequestClock {
     return this.#now() - this.startedAt;
   }
 
-  /** `Server-Timing` as of now. */
+  /** The current value of the header `Server-Timing`. */
   header(): string {
     const running = this.#busy === 0 ? 0 : this.#now() - this.#busySince;
     return serverTiming({ parseMs: this.#parseMs, databaseMs: this.#databaseMs + running, totalMs: this.totalMs });
   }
 }
 
-/** Where the time of a request went, in milliseconds. */
+/** Duration of a request and of its parts, in milliseconds. */
 export interface Timings {
   readonly parseMs: number;
   readonly databaseMs: number;

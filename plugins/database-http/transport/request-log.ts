@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { countService, type Logger } from '../../../src/index.ts';
 import type { Tally } from '../route.ts';
 
-/** `database.http.access.log` */
+/** Values of the option `database.http.access.log`. */
 export type AccessLog = 'off' | 'errors' | 'all';
 
 export interface RequestEnd {
@@ -17,20 +17,20 @@ export interface RequestEnd {
   readonly address: string;
   readonly tally: Tally | undefined;
   readonly tookMs: number;
-  /** The answer broke off. */
+  /** Whether the answer was truncated. */
   readonly isCut: boolean;
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']);
 
 /**
- * Counts the requests that have ended, and writes a line for each where the access log is on. Neither contains query strings or bodies, which
- * hold passwords and data.
+ * Counts the requests that have ended, and writes a log line for each if the access log is enabled. Neither contains query strings or
+ * bodies, because these contain passwords and data.
  */
 export class RequestLog {
   readonly #logger: Logger;
   readonly #accessLog: AccessLog;
-  /** Bytes of a connection that are counted. */
+  /** Number of bytes of a connection that were already counted, by connection. */
   readonly #counted = new WeakMap<Socket, { read: number; written: number }>();
 
   constructor(logger: Logger, accessLog: AccessLog) {

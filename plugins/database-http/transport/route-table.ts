@@ -1,6 +1,6 @@
 import { PLAIN_FAILURE, type FailureForm, type MethodRoute, type Route } from '../route.ts';
 
-/** The routes of a path by method; none if only a prefix of the path is known. */
+/** The routes of a path by method. There are no routes if only a prefix of the path is known. */
 export interface KnownPath {
   /** The path, or its known prefix. */
   readonly path: string;

@@ -5,14 +5,14 @@ import { promisify } from 'node:util';
 import { constants, createGzip, gzip, gzipSync } from 'node:zlib';
 import type { ApiAnswer, ApiBody } from '../route.ts';
 
-/** Smaller answers are not worth packing. */
+/** Smaller answers are not compressed. */
 const MIN_GZIP_BYTES = 1400;
 const MIN_THREAD_BYTES = 64 * 1024;
-const packInThread = promisify(gzip);
+const gzipInThread = promisify(gzip);
 
 /**
- * Resolves when the answer was sent or the connection was closed; rejects if the body is truncated. `stallMs` limits
- * how long a client may read nothing.
+ * Sends an answer. Resolves when it was sent or the connection was closed; rejects if the body is truncated. A client that reads
+ * nothing for `stallMs` is disconnected.
  */
 export async function sendAnswer(
   answer: ApiAnswer,
@@ -28,15 +28,16 @@ export async function sendAnswer(
     response.end();
     return;
   }
-  const packs = acceptsGzip(request);
-  if (packs) response.appendHeader('Vary', 'Accept-Encoding');
+  const compresses = acceptsGzip(request);
+  if (compresses) response.appendHeader('Vary', 'Accept-Encoding');
   if (typeof body === 'string' || Buffer.isBuffer(body)) {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    await endWith(response, packs && bytes.length >= MIN_GZIP_BYTES ? await pack(bytes, response) : bytes, stallMs);
+    const isCompressed = compresses && bytes.length >= MIN_GZIP_BYTES;
+    await endWith(response, isCompressed ? await compress(bytes, response) : bytes, stallMs);
     return;
   }
   cutWhenStalled(response, stallMs);
-  await stream(body, packs, answer.trailers, response);
+  await stream(body, compresses, answer.trailers, response);
 }
 
 async function endWith(response: ServerResponse, bytes: Buffer, stallMs: number): Promise<void> {
@@ -48,24 +49,24 @@ async function endWith(response: ServerResponse, bytes: Buffer, stallMs: number)
   });
 }
 
-/** Compression runs in a thread if it would block other requests noticeably. */
-async function pack(bytes: Buffer, response: ServerResponse): Promise<Buffer> {
+/** Compresses a body. A large body is compressed in another thread, because it would block other requests noticeably. */
+async function compress(bytes: Buffer, response: ServerResponse): Promise<Buffer> {
   response.setHeader('Content-Encoding', 'gzip');
   const level = { level: constants.Z_BEST_SPEED };
-  return bytes.length < MIN_THREAD_BYTES ? gzipSync(bytes, level) : packInThread(bytes, level);
+  return bytes.length < MIN_THREAD_BYTES ? gzipSync(bytes, level) : gzipInThread(bytes, level);
 }
 
 async function stream(
   body: Exclude<ApiBody, string | Buffer>,
-  packs: boolean,
+  compresses: boolean,
   trailers: ApiAnswer['trailers'],
   response: ServerResponse,
 ): Promise<void> {
   const source = Readable.from(body, { objectMode: false });
-  if (packs) {
+  if (compresses) {
     response.setHeader('Content-Encoding', 'gzip');
-    const packer = createGzip({ level: constants.Z_BEST_SPEED });
-    await Promise.all([pipeline(source, packer), pipeline(packer, response, { end: false })]);
+    const compressor = createGzip({ level: constants.Z_BEST_SPEED });
+    await Promise.all([pipeline(source, compressor), pipeline(compressor, response, { end: false })]);
   } else {
     await pipeline(source, response, { end: false });
   }
@@ -76,7 +77,10 @@ async function stream(
   });
 }
 
-/** Silence on the socket is the client's when something waits to be sent, and the database's when nothing does. */
+/**
+ * Disconnects a client that reads nothing. If the socket is idle while bytes wait to be sent, the client is not reading. If no bytes
+ * wait, the database is slow, and the timeout is restarted.
+ */
 function cutWhenStalled(response: ServerResponse, stallMs: number): void {
   const { socket } = response;
   const onSilence = (): void => {

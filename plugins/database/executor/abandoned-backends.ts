@@ -7,9 +7,9 @@ const MAX_KNOWN = 100;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Terminates backends that are still the abandoned ones: they must have this user and application name, and must not
- * have started after our connection, as another process with a reused pid would have. A thousandth is allowed for clock
- * drift.
+ * Terminates the abandoned backends. A backend must have this user and application name, and must not have started
+ * after our connection was opened; otherwise, another process has reused its pid. The comparison tolerates a clock
+ * drift of one thousandth.
  */
 const END = ownStatement(
   'connections: end abandoned ones',
@@ -27,8 +27,8 @@ interface Abandoned {
 }
 
 /**
- * Server processes of connections that broke while in use. If the network cut off the server as well, it does not
- * notice this: it keeps the transaction and its locks for hours, and blocks the retry of the same work.
+ * Server processes of connections that broke while in use. If the network failed in both directions, the server does
+ * not notice the loss: it keeps the transaction and its locks for hours, which blocks a retry of the same work.
  */
 export class AbandonedBackends {
   readonly #logger: Logger;

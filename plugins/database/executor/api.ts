@@ -16,7 +16,7 @@ export interface StatementOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A result with values in text format; `null` is SQL NULL. `typeOid` is PostgreSQL's. */
+/** A result with values in text format; `null` is SQL NULL. `typeOid` is the OID of the type in PostgreSQL. */
 export interface QueryResult {
   readonly command: string;
   readonly fields: readonly { readonly name: string; readonly typeOid: number; readonly typeModifier: number }[];
@@ -27,7 +27,7 @@ export interface QueryResult {
 
 export interface StreamOptions extends StatementOptions {
   readonly chunkRows: number;
-  /** Supported only by sessions that are one read transaction. */
+  /** Supported only by sessions with `readTransaction`. */
   readonly gauge?: RowGauge | undefined;
 }
 
@@ -126,11 +126,15 @@ export type InsertMode = 'insert' | 'upsert' | 'update';
 export interface WritePolicy {
   readonly dedupRule: DedupRule;
   /**
-   * insert: rows are only added; a duplicate key is an error of the server (23505). upsert: rows are matched by the
-   * batch's key, and with the rule `override`, only their own columns are updated, not the whole row. update: stored
-   * rows with the batch's key are updated with the columns of the rows; rows without a match count as discarded. In
-   * these modes, missing values are NULL and never a column's default. If not set, rows are matched by the table's key,
-   * if they have its columns.
+   * Determines how rows that carry their own schema are written.
+   * - insert: rows are only added; a duplicate key is an error of the server (23505).
+   * - upsert: rows are matched by the batch's key, and with the rule `override`, only their own columns are updated,
+   *   not the whole row.
+   * - update: stored rows with the batch's key are updated with the columns of the rows; rows without a match count as
+   *   discarded.
+   *
+   * In these modes, missing values are NULL and never a column's default. If not set, rows are matched by the table's
+   * key, if they have its columns.
    */
   readonly insertMode?: InsertMode | undefined;
   /** Determines what happens to a row with a column that the table does not have. */
@@ -144,7 +148,7 @@ export interface WritePolicy {
   /** Disables COPY and optimistic inserts, so that each statement describes its full effect. Slower. */
   readonly plain?: boolean | undefined;
   /**
-   * Stores all rows or none: if the report has faults, nothing was stored, and not every refused row has a fault.
+   * Stores all rows or none. If the report has faults, nothing was stored, and other rows may be invalid as well.
    * Inside a transaction, the caller has to roll back.
    */
   readonly allOrNothing?: boolean | undefined;
@@ -182,11 +186,11 @@ export interface TableWriter {
   readonly catalogue: TableCatalogue;
   engine(): Promise<Engine>;
   /**
-   * Writes a batch. Concurrent batches may overtake each other. Rows that the data makes impossible are reported as
-   * faults (found by bisection); all others are stored. Rejects with DatabaseError of scope `infrastructure` if the
-   * outcome is unknown: no row of the batch may be assumed stored, and writing again is harmless if there is a key.
-   * Rejects with scope `table` if the table does not exist, cannot be created, or does not match after a refresh of the
-   * catalogue.
+   * Writes a batch. Concurrent batches may overtake each other. Rows that cannot be stored because of their data are
+   * found by bisection and reported as faults; all others are stored. Rejects with DatabaseError of scope
+   * `infrastructure` if the outcome is unknown: no row of the batch may be assumed stored, and writing again is
+   * harmless if there is a key. Rejects with scope `table` if the table does not exist, cannot be created, or does not
+   * match after a refresh of the catalogue.
    */
   write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport>;
 }
@@ -201,7 +205,7 @@ export interface Transaction extends TableWriter {
   /** Runs a statement. If it fails, the transaction can only be rolled back. */
   query: Session['query'];
   ask: Session['ask'];
-  /** Runs other statements between the writes; if `work` rejects, exactly these are rolled back. */
+  /** Runs other statements between the writes; if `work` rejects, only these statements are rolled back. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Runs `work` in a savepoint: if it rejects, its writes are rolled back and the transaction continues. */
   attempt<T>(work: () => Promise<T>): Promise<T>;
@@ -248,18 +252,18 @@ export interface Executor extends TableWriter {
   prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void>;
   /**
    * Runs `work` in one transaction on one connection. Its changes, including those to tables, are committed when it
-   * resolves and rolled back when it rejects. Reports and faults are those of `write`; `work` rejects if faults shall
-   * undo everything. `work` is repeated when the server rolls back because of other transactions (deadlock), and after
-   * the first statement that fails, so it must be repeatable. Faults are final only once a later `query` has succeeded.
-   * Writing tables in the same order everywhere makes deadlocks rare. Rejects as `work` and `write` do, and with the
-   * error of a failed commit (a deferred constraint: scope `record`). If the connection is lost during the commit, the
-   * outcome is unknown. `signal` cancels waiting for a connection and for the commit.
+   * resolves and rolled back when it rejects. Reports and faults are those of `write`; to undo everything because of a
+   * fault, `work` must reject. `work` is repeated when the server rolls back because of other transactions (deadlock),
+   * and after the first statement that fails, so it must be repeatable. Faults are final only once a later `query` has
+   * succeeded. Writing tables in the same order everywhere makes deadlocks rare. Rejects as `work` and `write` do, and
+   * with the error of a failed commit (a deferred constraint: scope `record`). If the connection is lost during the
+   * commit, the outcome is unknown. `signal` cancels waiting for a connection and for the commit.
    */
   atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
-   * Does `work` in one transaction and undoes it, whatever came of it: reports and faults are those that writing would
-   * give. Of it only numbers taken from sequences are left. What it locks is locked for as long as `work` takes, at
-   * most `timeoutMs`, 10 seconds if absent: then its statement is cancelled, and no other one runs.
+   * Runs `work` in a transaction that is always rolled back. Its reports and faults are those of a real write; only
+   * values taken from sequences are not returned. Locks are held until `work` settles, but no longer than `timeoutMs`
+   * (default 10 seconds): then the running statement is cancelled, and no further statement runs.
    */
   rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, options?: StatementOptions): Promise<T>;
   close(): Promise<void>;

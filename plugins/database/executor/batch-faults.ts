@@ -9,7 +9,7 @@ import type { WritePlan } from './write-plan.ts';
 type ColumnPolicy = Pick<WritePolicy, 'unknownColumns' | 'computedColumns'>;
 type RowFault = Omit<Fault, 'scope' | 'origin' | 'table'>;
 
-/** The faults of a batch, at most one per row: the first that was found. */
+/** The faults of a batch. A row has at most one fault, the first that was found. */
 export class BatchFaults {
   readonly #batch: RowBatch;
   readonly #byRow = new Map<number, Fault>();

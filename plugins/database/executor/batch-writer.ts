@@ -34,21 +34,25 @@ export interface ConnectionSource {
 }
 
 interface WriterOptions extends EncodingOptions {
-  /** The connection is in a transaction, so that after a rollback by the server its owner has to repeat everything. */
+  /**
+   * True if the connection is in a transaction. If the server rolls it back, its owner has to repeat all of its
+   * statements.
+   */
   readonly isInTransaction?: boolean;
 }
 
 /** The part of a batch to send; without `attempt`, there is nothing to send. */
 interface Planned {
   readonly attempt: WriteAttempt | undefined;
-  /** Rows that the table cannot be extended for. */
+  /** Faults of the rows for which the table cannot be extended. */
   readonly faults: readonly Fault[];
   /** True if the faults are based on the current state of the database. */
   readonly isCurrent: boolean;
 }
 
 /**
- * Writes row batches: makes the table match, plans, encodes, sends, and finds the rows that the data makes impossible.
+ * Writes row batches: creates or extends the table, plans, encodes and sends the rows, and finds the rows that cannot
+ * be stored because of their data.
  */
 export class BatchWriter {
   readonly #connections: ConnectionSource;
@@ -64,7 +68,7 @@ export class BatchWriter {
     this.#options = options;
   }
 
-  /** The same writer on a connection that is in a transaction. */
+  /** Returns the same writer for a connection that is in a transaction. */
   within(connections: ConnectionSource, catalogue: Catalogue, session: CatalogueSource): BatchWriter {
     return new BatchWriter(connections, catalogue, session, { ...this.#options, isInTransaction: true });
   }
@@ -84,7 +88,7 @@ export class BatchWriter {
         const report = await this.#run(attempt, policy);
         return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };
       } catch (error) {
-        // If the table does not match, it is read again once; a second failure is returned to the caller.
+        // If the table does not match, it is read again once; the caller receives a second failure.
         if (isRetry || !(error instanceof DatabaseError) || !isTableChanged(error)) throw error;
       }
     }
@@ -144,7 +148,7 @@ export class BatchWriter {
   #isCertain({ attempt, faults, isCurrent }: Planned, known: CatalogueTable, { table }: RowBatch): boolean {
     if (attempt === undefined) return false;
     const { planned } = attempt;
-    // The preparation just changed the table.
+    // The preparation has just changed the table.
     if (planned.table !== known) return true;
     if (planned.hasFaults || (faults.length > 0 && !isCurrent)) return false;
     return !planned.skipsColumns || this.#catalogue.remembered(table, FRESH_MS) !== undefined;
@@ -191,7 +195,9 @@ export class BatchWriter {
   }
 }
 
-/** Runs all statements in one transaction, so that nobody sees a row missing between its deletion and re-insertion. */
+/**
+ * Runs all statements in one transaction, so that no other session misses a row between its deletion and reinsertion.
+ */
 async function runInTransaction(first: WriteAttempt, connection: StatementRunner): Promise<WriteReport> {
   let attempt: WriteAttempt | undefined;
   return retryRolledBack(ROLLBACK_RETRIES, async () => {

@@ -26,8 +26,8 @@ export interface CatalogueTable extends Table {
 }
 
 /**
- * For each name, the table in the first schema of the session's search path that contains it. The implicit pg_catalog
- * is excluded. Casting to `name` truncates at 63 bytes, so longer names must not match.
+ * Returns, for each name, the table in the first schema of the session's search path that contains it. The implicit
+ * pg_catalog is excluded. Casting to `name` truncates at 63 bytes, so longer names must not match.
  */
 const NAMED_TABLES = `
   SELECT DISTINCT ON (c.relname) c.oid, n.nspname, c.relname
@@ -47,11 +47,12 @@ const USER_TABLES = `
     AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'`;
 
 /**
- * Returns one row per column. The key is the primary key or else the oldest unique index that ON CONFLICT can use: not
- * partial, immediate, valid, without expressions, over NOT NULL columns or with NULLS NOT DISTINCT. The latter is a
- * column of pg_index that not every database of the family has; pg_get_indexdef would wait for locks on the table.
- * Types with their own `=` operator (citext) have it in their schema and from their owner; operators that another user
- * created there are ignored.
+ * Returns one row per column. The key is the primary key or else the oldest unique index that ON CONFLICT can use:
+ * immediate, valid, not partial, without expressions, and over NOT NULL columns or with NULLS NOT DISTINCT.
+ * `indnullsnotdistinct` is read through `to_jsonb`, because not every database of the family has this column of
+ * pg_index; the alternative, pg_get_indexdef, would wait for locks on the table. The `=` operator of a type such as
+ * citext must be in the schema of the type and have the same owner, so that operators created by other users are
+ * ignored.
  */
 function columnsOf(tables: string): string {
   return `

@@ -39,7 +39,10 @@ interface KnownTable {
 /** Caches table definitions for up to a minute. There is one per pool, and one per transaction. */
 export class Catalogue implements TableCatalogue {
   readonly #source: CatalogueSource;
-  /** A transaction starts with the cache of its pool, until it reads or changes a table itself. */
+  /**
+   * The cache of the pool, in the catalogue of a transaction. It is used until the transaction reads or changes a
+   * table.
+   */
   #outside: Catalogue | undefined;
   readonly #tables = new BoundedMap<string, KnownTable>(MAX_TABLES);
   #wasForgotten = false;
@@ -52,7 +55,7 @@ export class Catalogue implements TableCatalogue {
     this.#outside = outside;
   }
 
-  /** The table as it was at most `maxAgeMs` ago, without a query. */
+  /** Returns the cached table if it was read at most `maxAgeMs` ago; runs no query. */
   remembered(table: TableName, maxAgeMs = MAX_AGE_MS): CatalogueTable | undefined {
     const entry = this.#tables.get(keyOf(table));
     if (entry === undefined) return this.#outside?.remembered(table, maxAgeMs);
@@ -68,7 +71,7 @@ export class Catalogue implements TableCatalogue {
       const startedAt = performance.now();
       const found = await this.#source.session((session) => readTable(session, table));
       const entry = this.#tables.get(keyOf(table));
-      // If this process changed the table meanwhile, the result may be outdated.
+      // If this process has changed the table meanwhile, the result may be outdated.
       if (entry !== undefined && entry.readAt > startedAt) return entry.table;
       this.#tables.delete(keyOf(table));
       if (found === undefined) this.#outside = undefined;
@@ -105,7 +108,7 @@ export class Catalogue implements TableCatalogue {
     for (const table of found) {
       const { name } = table.name;
       const entry = this.#tables.get(name);
-      // As in `refresh`.
+      // As in `refresh`, the result may be outdated.
       if (entry === undefined || entry.readAt <= startedAt) this.remember({ name }, table);
     }
     return found;
@@ -131,7 +134,7 @@ export class Catalogue implements TableCatalogue {
     }
   }
 
-  /** Refreshed once a minute, as extensions may be added or removed while connections stay open. */
+  /** The result is refreshed once a minute, because extensions may be added or removed while connections stay open. */
   async dialect(): Promise<Dialect> {
     const outside = this.#outside;
     const known = this.#dialect ?? (outside === undefined ? undefined : outside.#dialect);
@@ -248,7 +251,7 @@ export function isTableName(name: string): boolean {
   return name.length <= MAX_IDENTIFIER_BYTES && !name.includes('\0') && Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES;
 }
 
-/** Shapes that are known to match a table; decoders return the same shape object for the same text. */
+/** Tables that are known to match a shape, by shape. Decoders return the same shape object for the same text. */
 const matching = new WeakMap<TableShape, CatalogueTable>();
 
 function matches(table: CatalogueTable, shape: TableShape): boolean {
@@ -258,7 +261,10 @@ function matches(table: CatalogueTable, shape: TableShape): boolean {
   return true;
 }
 
-/** Describes in one clause why the table does not match an exact shape; `undefined` if it matches or need not. */
+/**
+ * Describes in one clause why the table does not match an exact shape; `undefined` if it matches or the shape is not
+ * exact.
+ */
 function differences(table: CatalogueTable, shape: TableShape): string | undefined {
   if (!shape.exact) return undefined;
   const expected = tableOrder(shape.columns).map((column) => column.name);
@@ -299,8 +305,8 @@ async function singleFlight<T>(flights: Map<string, Promise<T>>, key: string, st
 }
 
 /**
- * Creates the table in the caller's transaction, which holds its lock. A time-series table becomes a hypertable if the
- * dialect supports it (docs/sink.md#tables-and-rows).
+ * Creates the table in the transaction of the caller, which has locked its name. A time-series table becomes a
+ * hypertable if the dialect supports it (docs/sink.md#tables-and-rows).
  */
 export async function createTable(
   session: Session,

@@ -27,14 +27,14 @@ const SESSION_DEFAULTS = [
 const KEEP_ALIVE_AFTER_MS = 30_000;
 
 /**
- * Connects to the first server of the list that accepts. Rejects with DatabaseError: scope `infrastructure` if none was
- * reachable, `caller` if one rejected user, password, database or TLS.
+ * Connects to the first server of the list that accepts the connection. Rejects with DatabaseError: scope
+ * `infrastructure` if none was reachable, `caller` if one rejected user, password, database or TLS.
  */
 export async function connect(settings: ConnectionSettings, signal?: AbortSignal): Promise<Connection> {
   return connectToAny({ ...settings, openTap: (options) => new RowTap(options) }, signal);
 }
 
-/** Opens a connection of the streaming replication protocol; the rest as for `connect`. */
+/** Opens a connection for the streaming replication protocol; otherwise like `connect`. */
 export async function connectReplication<T>(
   settings: ConnectionSettings,
   openTap: (options: object) => T,
@@ -112,7 +112,7 @@ const NO_ENTRY = '28000';
 /** Part of the driver's message if the server does not support TLS. */
 const NO_TLS = 'does not support SSL';
 
-/** As in libpq, whether to retry with TLS after a refusal without it, or the other way round. */
+/** As in libpq, a refusal without TLS is followed by an attempt with TLS, and vice versa. */
 function shouldTryOtherWay({ sqlstate, message }: DatabaseError): boolean {
   return sqlstate === NO_ENTRY || message.includes(NO_TLS);
 }
@@ -181,7 +181,7 @@ function startupOptions(settings: ConnectionSettings): string {
 }
 
 class NotConnectedError extends DatabaseError {
-  /** The reason without the database's name and address. */
+  /** Describes the failure without the name and address of the database. */
   readonly why: string;
 
   constructor(message: string, why: string, options: ConstructorParameters<typeof DatabaseError>[1]) {
@@ -192,7 +192,7 @@ class NotConnectedError extends DatabaseError {
 
 const MAX_CAUSES = 10;
 
-/** The reason why a database is unavailable, for messages that already contain its name and address. */
+/** Returns the reason why a database is unavailable, for messages that already contain its name and address. */
 export function unavailableReason(error: unknown): string {
   let cause = error;
   for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
@@ -241,7 +241,7 @@ export interface ConnectAttempts {
 }
 
 /**
- * Verifies that the database responds, retrying at most `attempts` times while it is unreachable. Errors that waiting
+ * Verifies that the database responds. While it is unreachable, up to `attempts` attempts are made. Errors that waiting
  * cannot fix (password, unknown database, certificate) reject immediately.
  */
 export async function connectWithAttempts(executor: Pick<Executor, 'query'>, policy: ConnectAttempts): Promise<void> {

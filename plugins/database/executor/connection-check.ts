@@ -10,13 +10,14 @@ import { openExecutor } from './open-executor.ts';
 const CHECK_TIMEOUT_MS = 3000;
 
 /**
- * Validates the connection options by connecting once: invalid URL, rejected user or password, missing database, and
- * the problems that `look` finds. An unreachable server is not a configuration error, as the task waits for it.
+ * Validates the connection options by connecting once. Reports an invalid URL, a rejected user or password, a missing
+ * database, and the problems that `findProblems` returns. An unreachable server is not a configuration error, because
+ * the task waits for it.
  */
 export async function checkConnection(
   options: ParsedOptions<typeof connectionOptions>,
   logger: Logger,
-  look: (executor: Executor) => Promise<readonly OptionResult[]> = () => Promise.resolve([]),
+  findProblems: (executor: Executor) => Promise<readonly OptionResult[]> = () => Promise.resolve([]),
 ): Promise<readonly OptionResult[]> {
   let settings;
   try {
@@ -27,7 +28,7 @@ export async function checkConnection(
   const executor = openExecutor({ ...settings, connectTimeoutMs: CHECK_TIMEOUT_MS }, { logger, poolSize: 1 });
   try {
     await executor.query('SELECT 1');
-    return await look(executor);
+    return await findProblems(executor);
   } catch (thrown) {
     const error = toDatabaseError(thrown);
     if (error.scope !== 'caller') return [];

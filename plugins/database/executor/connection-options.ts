@@ -9,7 +9,7 @@ export const connectionOptions = declareOptions({
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Address of the database, for example `jdbc:db://host:5432/plant`. `jdbc:postgresql://…` and `postgresql://…` work too. Several hosts are separated by commas, parameters follow a `?`: `jdbc:db://a:5432,b:5432/plant?sslmode=verify-full`. TLS is set by `sslmode`, `sslrootcert`, `sslcert` and `sslkey`; `passfile` and `service` work as in libpq.',
+      'Address of the database, for example `jdbc:db://host:5432/plant`. `jdbc:postgresql://…` and `postgresql://…` work too. Separate several hosts by commas, and add parameters after a `?`: `jdbc:db://a:5432,b:5432/plant?sslmode=verify-full`. TLS is set by `sslmode`, `sslrootcert`, `sslcert` and `sslkey`; `passfile` and `service` work as in libpq.',
     validator: nonEmptyString,
     group: GROUP,
     width: 'LONG',
@@ -46,7 +46,7 @@ export const connectionOptions = declareOptions({
     type: 'INT',
     default: 3,
     importance: 'MEDIUM',
-    documentation: 'Consecutive failed attempts to connect after which the database counts as unavailable.',
+    documentation: 'Number of failed connection attempts in a row after which the database counts as unavailable.',
     validator: atLeast(1),
     group: GROUP,
     width: 'SHORT',

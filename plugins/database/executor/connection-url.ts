@@ -12,8 +12,9 @@ export interface ServerAddress {
 export type TlsMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 
 /**
- * TLS settings of libpq: `allow` and `prefer` try the other way if the server refuses the first, `require` encrypts
- * without verifying the server, `verify-full` verifies the certificate chain and host name.
+ * TLS settings of libpq. `allow` starts without TLS and `prefer` with TLS; both try the other way if the server refuses
+ * the first. `require` encrypts without verifying the server, `verify-full` verifies the certificate chain and the host
+ * name.
  */
 export interface TlsSettings {
   readonly mode: TlsMode;
@@ -44,7 +45,7 @@ export interface ConnectionSettings {
   readonly ignoredParameters: readonly string[];
 }
 
-/** A description for messages, without user and password. */
+/** Describes the database for messages, without user and password. */
 export function databaseText({ servers, database }: Pick<ConnectionSettings, 'servers' | 'database'>): string {
   return `the database ${database} at ${servers.map(({ host, port }) => `${host}:${String(port)}`).join(', ')}`;
 }
@@ -113,7 +114,7 @@ function unknownParameters(parameters: Parameters): readonly string[] {
   const unknown = parameters.rest();
   for (const name of unknown) {
     const meant = nearestName(name.toLowerCase(), KNOWN_PARAMETERS);
-    // `user` itself is left if connection.user overrides it.
+    // `user` is among the remaining parameters if connection.user overrides it.
     if (meant !== undefined && meant !== name.toLowerCase())
       throw new ConfigError(`connection.url: the parameter "${name}" is unknown; did you mean ${meant}?`);
   }
@@ -137,7 +138,7 @@ function split(url: string): { authority: string; path: string; query: string } 
   };
 }
 
-/** The settings of the service named in the URL, which the rest of the URL overrides. */
+/** Returns the settings of the service named in the URL, which the rest of the URL overrides. */
 function service(parameters: Parameters): Readonly<Record<string, string>> {
   const name = parameters.take('service');
   const file = parameters.take('servicefile');
@@ -221,7 +222,7 @@ function target(parameters: Parameters): 'any' | 'primary' {
   }
 }
 
-/** Parameters of a URL. Each is taken once; names are case-insensitive, as users mix them up. */
+/** Parameters of a URL. Each is taken once. Names are case-insensitive, because users mix up upper and lower case. */
 class Parameters {
   readonly #values = new Map<string, { name: string; value: string }>();
 

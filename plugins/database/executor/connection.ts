@@ -51,7 +51,7 @@ export class Connection {
   #brokeInUse = false;
   /** Calls that wait for the server. */
   #running = 0;
-  /** Time of the last data from the server, and the bytes received until then. */
+  /** Time of the last data from the server, and the number of bytes received until then. */
   #silence = { since: 0, bytesRead: 0 };
 
   constructor(client: pg.Client, address: { host: string; port: number; tls: ConnectionOptions | undefined }) {
@@ -67,7 +67,7 @@ export class Connection {
     return { host: this.#address.host, port: this.#address.port };
   }
 
-  /** Process ID of the backend; a pooler invents one. */
+  /** Process ID of the backend. A pooler reports one of its own. */
   get processId(): number {
     return (this.client as RawClient).processID;
   }
@@ -77,7 +77,7 @@ export class Connection {
     return this.#openedAt;
   }
 
-  /** True if it was lost during a statement or transaction, in which case the server may not have noticed yet. */
+  /** True if the connection was lost during a statement or transaction; the server may not have noticed yet. */
   get brokeInUse(): boolean {
     return this.#brokeInUse;
   }
@@ -106,7 +106,8 @@ export class Connection {
       values: (statement.values ?? []) as (string | Buffer | null)[],
       rowMode: 'array' as const,
       types: TEXT_VALUES,
-      // Also without parameters, because the simple protocol would accept several statements.
+      // The extended protocol is needed even without parameters, because the simple protocol would accept several
+      // statements.
       queryMode: 'extended',
     };
     const result = await this.interruptible(options, () => this.client.query<(string | null)[]>(config));
@@ -172,7 +173,7 @@ export class Connection {
     }
   }
 
-  /** Closes the connection gracefully, within a time limit. */
+  /** Closes the connection gracefully, or forcibly after five seconds. */
   async close(): Promise<void> {
     if (this.#lost !== undefined) return;
     const destroy = setTimeout(() => this.cut(), CANCEL_GRACE_MS);
@@ -184,8 +185,8 @@ export class Connection {
   }
 
   /**
-   * Since when, on the clock of `performance.now()`, a call has been waiting without data from the server; `undefined`
-   * if none is. Time spent on sending, or with reading paused, does not count.
+   * Returns since when, on the clock of `performance.now()`, a call has been waiting without data from the server;
+   * `undefined` if no call is waiting. Time spent on sending, or with reading paused, does not count.
    */
   silentSince(): number | undefined {
     if (this.#running === 0) return undefined;
@@ -218,7 +219,8 @@ export class Connection {
       return await work();
     } catch (thrown) {
       const error = toDatabaseError(thrown);
-      // Another connection may reach another server, or a server connection whose state was not lost.
+      // The connection is discarded, because a new one may reach another server, or a pooler may give it a server
+      // connection whose state is intact.
       if (error.scope === 'infrastructure' && !isRollback(error)) this.#isDiscarded = true;
       throw error;
     } finally {

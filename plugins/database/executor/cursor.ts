@@ -7,7 +7,7 @@ type Row = (string | null)[];
 
 /**
  * Reads a result through a portal in chunks of `chunkRows` rows. Each chunk is fetched on demand, so that only one is
- * in memory. Yields at least one chunk, possibly empty, because it carries the fields. The timeout applies per chunk.
+ * in memory. Yields at least one chunk, possibly empty, because it contains the fields. The timeout applies per chunk.
  */
 export async function* readCursor(
   connection: Connection,

@@ -11,7 +11,7 @@ export class Database implements CatalogueSource {
   readonly pool: Pool;
   readonly catalogue: Catalogue;
   readonly writer: BatchWriter;
-  /** True if transactions are first tried without savepoints. */
+  /** Decides whether a transaction is first tried without savepoints. */
   readonly path = new OptimisticPath();
 
   constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {

@@ -3,9 +3,9 @@ import type { WritePolicy } from './api.ts';
 import type { CatalogueTable } from './catalogue-query.ts';
 
 /**
- * Groups the rows by which NOT NULL columns with a default they have no value for, under the rule `merge`: a new row
- * gets the default, whereas a stored row keeps its value. A statement can only do both if it does not contain the
- * column. Returns the batch unchanged if no such value is missing.
+ * Groups rows for the rule `merge` by their missing values of NOT NULL columns with a default. Such a value means the
+ * default in a new row, but no change in a stored row; a statement can only do both if it does not contain the column.
+ * Returns the batch unchanged if no such value is missing.
  */
 export function groupedByDefaults(batch: RowBatch, table: CatalogueTable, policy: WritePolicy): RowBatch {
   if (policy.dedupRule !== 'merge' || policy.insertMode !== undefined || batch.groups !== undefined) return batch;

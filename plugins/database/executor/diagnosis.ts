@@ -14,7 +14,7 @@ export interface DatabaseDemands {
   readonly writes: boolean;
 }
 
-/** Per server of the URL. */
+/** Time limit per server of the URL. */
 const CONNECT_TIMEOUT_MS = 4000;
 /** Lower limits interrupt the normal work of connectors: batches, and transactions that wait for a lock. */
 const SHORTEST_LIMITS_MS = {
@@ -39,14 +39,14 @@ const SERVER = ownStatement(
 );
 
 /**
- * Checks a database as a connector would use it: whether it responds, and its relevant settings. `look` adds the checks
- * of the connector. Nothing is written; `signal` cancels.
+ * Checks a database as a connector would use it: the connection and the relevant settings. `check` adds the checks of
+ * the connector. Nothing is written; `signal` cancels.
  */
 export async function diagnoseDatabase(
   settings: ConnectionSettings,
   demands: DatabaseDemands,
   { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
-  look: (executor: Executor) => Promise<readonly Finding[]> = () => Promise.resolve([]),
+  check: (executor: Executor) => Promise<readonly Finding[]> = () => Promise.resolve([]),
 ): Promise<Finding[]> {
   const connectTimeoutMs = Math.min(settings.connectTimeoutMs, CONNECT_TIMEOUT_MS);
   const own = { ...settings, connectTimeoutMs, applicationName: 'sluice doctor' };
@@ -55,7 +55,7 @@ export async function diagnoseDatabase(
     const askedAt = Date.now();
     const [row = []] = (await executor.ask(SERVER, [], { signal })).rows;
     const findings = serverFindings(row, demands, { askedAt, answeredAt: Date.now() });
-    return [...findings, ...(await look(executor))];
+    return [...findings, ...(await check(executor))];
   } catch (thrown) {
     const error = toDatabaseError(thrown);
     return [fail('database', error.message, fixFor(error, settings))];

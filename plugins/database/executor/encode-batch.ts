@@ -23,7 +23,7 @@ export function encodeRows(
 
 /**
  * Like `encodeRows`, but merges the rows of each key into one, using the last non-null cell. `refuse` is called with
- * the row that the cell comes from or, if no row of the key has a value, with all of them.
+ * the row that the cell comes from or, if no row of the key has a value, with each of these rows.
  */
 export function encodeMerged(
   batch: RowBatch,

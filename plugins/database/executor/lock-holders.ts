@@ -3,8 +3,8 @@ import type { Executor } from './api.ts';
 
 /**
  * Considers sessions of this user and application that use the tables; behind a pooler, the backend PIDs of our
- * connections are unknown. Sessions that are waiting themselves come last. A prepared transaction has no session (pid
- * 0), and a commit that waits for a standby is not blocked by one.
+ * connections are unknown. Lock holders that are waiting themselves come last. A prepared transaction has no session
+ * (pid 0), and a commit that waits for a standby is not blocked by a session.
  */
 const HOLDERS = ownStatement(
   'health: lock holders',
@@ -21,7 +21,7 @@ const HOLDERS = ownStatement(
 
 /**
  * Describes what a session of this user and application waits for: the holder of a lock on one of the tables (if empty,
- * any table), or a standby. The longest wait counts. The result is part of a sentence; `undefined` if no session waits.
+ * any table), or a standby. The longest wait counts. Returns part of a sentence, or `undefined` if no session waits.
  * Rejects as `Executor.ask` does.
  */
 export async function lockHolder(

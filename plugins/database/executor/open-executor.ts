@@ -16,13 +16,17 @@ export { databaseText, type ConnectionSettings, parseConnectionUrl, type UrlOver
 
 export interface ExecutorOptions {
   readonly logger: Logger;
-  /** Concurrent connections that this executor needs; executors that share a pool add up. Default 4. */
-  readonly poolSize?: number;
   /**
-   * Idle connections are closed after this time. Default 30,000. Only the executor that opens the pool determines it.
+   * Number of concurrent connections that this executor needs. The numbers of executors that share a pool are added up.
+   * Default 4.
    */
+  readonly poolSize?: number;
+  /** Idle connections are closed after this time. Default 30,000. The executor that opens the pool determines it. */
   readonly idleTimeoutMs?: number;
-  /** A statement without data from the server for this long is checked. Default 30,000. Determined as above. */
+  /**
+   * A statement without data from the server for this long is checked. Default 30,000. The executor that opens the pool
+   * determines it.
+   */
   readonly silenceMs?: number;
   /** Called after each attempt to open a connection of the pool; `failure` is set if it failed. */
   readonly onConnect?: OnConnect;
@@ -30,7 +34,10 @@ export interface ExecutorOptions {
 
 type OnConnect = (failure: DatabaseError | undefined) => void;
 
-/** Limit for all pools of one user and database in this thread. PostgreSQL's default is 100 for all clients. */
+/**
+ * Maximum number of connections in all pools of one user and database in this thread. PostgreSQL allows 100 for all
+ * clients by default.
+ */
 const MAX_CONNECTIONS = 32;
 /** Terminating the backend that blocks a statement takes a second connection. */
 const MIN_POOL_SIZE = 2;
@@ -55,7 +62,7 @@ export function openExecutor(settings: ConnectionSettings, options: ExecutorOpti
   sharedDatabases.set(key, shared);
   const share = options.poolSize ?? DEFAULT_POOL_SIZE;
   shared.shares.push(share);
-  // A separate function, so that each executor removes only its own.
+  // Each executor has its own function, so that it removes only its own listener.
   const listener: OnConnect = (failure) => options.onConnect?.(failure);
   shared.listeners.add(listener);
   setLimits(shared.budget);
@@ -117,7 +124,9 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** Includes the password; otherwise a wrong one could use connections opened with the right one. */
+/**
+ * Includes the passwords, so that an executor with a wrong password cannot use connections opened with the right one.
+ */
 function identity(settings: ConnectionSettings): string {
   const password = createHash('sha256')
     .update(settings.password?.reveal() ?? '')

@@ -37,8 +37,9 @@ export function sendQuery(connection: RawConnection, [text, values]: PipelinedSt
 }
 
 /**
- * Saves the search path and its schemas, and sets it to `pg_catalog`. Temporary tables come last, where they cannot
- * shadow anything. The settings are local to the transaction; without BEGIN, that is the pipeline.
+ * Saves the search path and its schemas, and sets the path to `pg_catalog`. Temporary tables come last, where they
+ * cannot shadow anything. The settings are local to the transaction; without BEGIN, the whole pipeline is one
+ * transaction.
  */
 export const ENTER_OWN_PATH = qualifiedStatement(
   'own search path: enter',
@@ -54,15 +55,16 @@ export const LEAVE_OWN_PATH = qualifiedStatement(
 
 export interface PipelineMessages {
   /**
-   * The statements that precede the main one. Called when the connection is ready to send, because the transaction
-   * status is not known before: the server reports an error first and the status after it, possibly in another packet.
+   * Returns the statements that precede the main one. Called when the connection is ready to send, because the
+   * transaction status is unknown before: the server reports an error first and the status after it, possibly in
+   * another packet.
    */
   readonly preamble?: () => readonly PipelinedStatement[];
   /** Sends the main statement, and others after it whose results are ignored. */
   readonly send: (connection: RawConnection) => void;
 }
 
-/** Messages that are sent with a single Sync. The result is that of the one statement that is described. */
+/** Messages that are sent with a single Sync. The result is that of the statement sent by `sendQuery`. */
 export class Pipeline implements pg.Submittable {
   readonly done: Promise<void>;
   readonly #messages: PipelineMessages;
@@ -72,10 +74,10 @@ export class Pipeline implements pg.Submittable {
   #completed = 0;
   #command = '';
   #affected: number | undefined;
-  /** Rows received before the row description belong to the preamble. */
+  /** True once the row description was received; earlier rows belong to the preamble. */
   described = false;
   meter: RowMeter | undefined;
-  /** Receives the rows, which are then not part of the result. */
+  /** Receives the rows, which are then not part of `result`. */
   collector: RowCollector | undefined;
   #connection: RawConnection | undefined;
   /** Set when the row limit was reached before the end of the result. */
@@ -154,7 +156,7 @@ export class Pipeline implements pg.Submittable {
     this.#completed += 1;
   }
 
-  /** The driver does not signal the end of a failed query. */
+  /** After an error, the driver does not call `handleReadyForQuery`. */
   handleError(error: Error): void {
     this.#connection?.collect(undefined);
     this.#reject(error);

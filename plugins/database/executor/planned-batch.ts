@@ -38,7 +38,7 @@ const EQUAL_KEYS: Readonly<Record<WritePolicy['dedupRule'], EqualKeys>> = {
   discard: 'first',
 };
 
-/** A batch prepared for one state of its table: encoded statements, and rows refused in advance. */
+/** A batch prepared for one state of its table: the encoded statements, and the rows refused before sending. */
 export class PlannedBatch {
   readonly batch: RowBatch;
   readonly table: CatalogueTable;
@@ -67,7 +67,7 @@ export class PlannedBatch {
     if (this.copy === undefined) this.#rounds = this.#encode();
   }
 
-  /** A new plan of the same batch, without the faults found while sending. */
+  /** Returns a new plan of the same batch, without the faults found while sending. */
   restart(): PlannedBatch {
     return new PlannedBatch(this.batch, this.table, this.#policy, this.#minCopiedRows);
   }
@@ -102,25 +102,28 @@ export class PlannedBatch {
     return this.#policy.allOrNothing === true && this.hasFaults;
   }
 
-  /** True if the statements need no common transaction: there is only one, or none deletes. */
+  /** True if the statements need no common transaction, because there is only one or none of them deletes rows. */
   get isOneChange(): boolean {
     const deletes = this.batch.groups?.list.some(({ operation }) => operation === 'delete') ?? false;
     return !deletes || this.#rounds?.length === 1;
   }
 
-  /** True if text is written to a column whose type may read it as a time, which depends on the session's time zone. */
+  /**
+   * True if text is written to a column whose type may parse it as a time; the result then depends on the session's
+   * time zone.
+   */
   get readsTimeTexts(): boolean {
     return this.#plans.some(({ columns }) =>
       columns.some(({ index, target }) => isZoned(target.family) && hasText(this.batch.columns[index]?.cells ?? [])),
     );
   }
 
-  /** The statements that store all rows, in order; created on demand if COPY failed. */
+  /** Returns the statements that store all rows, in order; they are created on demand if COPY failed. */
   rounds(): readonly Round[] {
     return (this.#rounds ??= this.#encode());
   }
 
-  /** Refused rows are removed before keys are compared: a valid row must not be replaced by an invalid one. */
+  /** Removes refused rows before keys are compared: a valid row must not be replaced by an invalid one. */
   #encode(): Round[] {
     for (let isFirst = true; ; isFirst = false) {
       const before = this.faults.count;
@@ -133,7 +136,7 @@ export class PlannedBatch {
     }
   }
 
-  /** All rows are checked at once: after a refused row, the next one with the same key may be invalid as well. */
+  /** Checks all rows, because the next row with the same key, which replaces a refused one, may be invalid as well. */
   #refuseInvalidRows(): void {
     const merges = this.#equalKeys() === 'merge';
     this.#plans.forEach((plan, group) => {
@@ -217,7 +220,7 @@ export class PlannedBatch {
       : { parameters: encodeMerged(this.batch, plan, rows, merged, refuse), rowCount: merged.count };
   }
 
-  /** Duplicate keys are not searched for, as the server detects them. */
+  /** Does not search for duplicate keys, because the server detects them. */
   #encodeCopy(): Buffer | undefined {
     const { groups, rowCount } = this.batch;
     if (this.#policy.plain === true) return undefined;

@@ -21,8 +21,8 @@ export interface PoolSettings {
 export type Condition = 'clean' | 'used' | 'read';
 
 /**
- * Resets a session: DISCARD ALL without DEALLOCATE, which would remove the prepared inserts, and usable in a
- * multi-statement query, so that it takes one round trip.
+ * Resets a session like DISCARD ALL, but keeps the prepared inserts (no DEALLOCATE) and can run in a multi-statement
+ * query, which takes one round trip.
  */
 const CLEANING = qualifiedStatement(
   'pool: clean a session',
@@ -201,10 +201,11 @@ export class Pool {
       });
   }
 
-  /** Hands idle connections to waiters, and opens more while the limit allows. */
+  /** Lends idle connections to waiters, and opens more while the limit allows. */
   #serve(): void {
     while (this.#waiters.length > 0) {
-      // The most recently used one is least likely to have been closed by the server, and lets the others expire.
+      // The most recently used connection is the least likely to have been closed by the server. Using it lets the
+      // others expire.
       const parked = this.#idle.pop();
       if (parked === undefined) break;
       if (parked.connection.reusable) this.#waiters.shift()?.resolve(parked.connection);
@@ -225,7 +226,7 @@ export class Pool {
       this.#park(connection);
     } catch (error) {
       this.#opening -= 1;
-      // Each failure rejects only one waiter: the next one gets its own attempt and reason.
+      // A failure rejects only one waiter: the next one gets its own attempt and reason.
       this.#waiters.shift()?.reject(error as Error);
       this.#settle();
     }

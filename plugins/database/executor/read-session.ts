@@ -17,7 +17,7 @@ import { RowMeter } from './row-meter.ts';
 
 const SET_ZONE = qualifiedStatement('read session: time zone', "SELECT pg_catalog.set_config('TimeZone', $1, true)");
 
-/** Limit for the buffer that is allocated in advance. */
+/** Size limit, in bytes, of the buffer that is allocated in advance. */
 const MAX_EXPECTED_BYTES = 4_194_304;
 
 /**
@@ -130,7 +130,7 @@ export class ReadSession implements ReadingSession {
       await this.#connection.interruptible(options, async () => {
         this.#connection.client.query(batch);
         await batch.done;
-        // The socket may still be paused, and the next message needs it.
+        // The next message requires the socket, which may still be paused.
         await batch.meter?.settled;
       });
       return batch.result();

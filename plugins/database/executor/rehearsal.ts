@@ -89,7 +89,7 @@ class TimeLimit {
     this.signal = caller === undefined ? own : AbortSignal.any([caller, own]);
   }
 
-  /** Milliseconds for a statement and for a lock, as values of the server settings. */
+  /** Returns the values of statement_timeout and lock_timeout, in milliseconds. */
   settings(): readonly [string, string] {
     const leftMs = Math.max(1, Math.ceil(this.#end - performance.now()));
     return [String(leftMs), String(Math.min(leftMs, LOCK_TIMEOUT_MS))];
@@ -206,7 +206,7 @@ class RehearsingTransaction implements Rehearsal {
 
 const READ_ONLY = /^\s*(SELECT|SHOW|SET|RESET|WITH|SAVEPOINT|RELEASE|ROLLBACK)\b/i;
 
-/** A hypertable is created by a function call. */
+/** Returns true if the statement modifies data or tables. A hypertable is created by a function call. */
 function isChange(text: string): boolean {
   return !READ_ONLY.test(text) || /\bcreate_hypertable\b/.test(text);
 }

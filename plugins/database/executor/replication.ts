@@ -12,53 +12,60 @@ const COPY_DATA = 0x64;
 const COPY_BOTH_RESPONSE = 0x57;
 const XLOG_DATA = 0x77;
 const KEEPALIVE = 0x6b;
-/** The type byte and the length of a message; the length counts itself. */
+/** Size of a message header: the type byte and the length, which includes itself. */
 const HEAD_BYTES = 5;
-/** Type, start of the WAL data, current end of the WAL, time. */
+/** Size of the head of an XLogData message: type, start of the WAL data, current end of the WAL, time. */
 const XLOG_DATA_HEAD = 25;
 const KEEPALIVE_BYTES = 18;
 const STATUS_BYTES = 34;
 const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
-/** 2000-01-01 in microseconds since 1970, where PostgreSQL's clock begins. */
+/** Start of PostgreSQL's clock, 2000-01-01, in microseconds since 1970. */
 const POSTGRES_EPOCH_MICROS = 946_684_800_000_000n;
 
-/** The driver's own names for what its types leave out. */
+/** Members of the driver's connection that its types omit. */
 const DriverConnection = pg.Connection as unknown as new (options: object) => EventEmitter & {
   readonly stream: Socket;
   attachListeners(stream: EventEmitter): void;
   sendCopyFromChunk(chunk: Buffer): void;
 };
 
-/** Receives what the server streams. The buffers belong to the receiver. */
+/** Receives the messages of the stream, and may keep their buffers. */
 export interface ReplicationReceiver {
-  /** One message of the output plugin. `lsn` is the place of the change in the WAL, `walEnd` the end of the server's WAL. */
+  /**
+   * Called with each message of the output plugin. `lsn` is the position of the change in the WAL, and `walEnd` the
+   * current end of the server's WAL.
+   */
   data(lsn: bigint, walEnd: bigint, message: Buffer): void;
-  /** Everything before `walEnd` has been sent. */
+  /** Called when everything before `walEnd` has been sent. */
   keepalive(walEnd: bigint, replyRequested: boolean): void;
-  /** The stream has ended; called once. */
+  /** Called once, when the stream has ended. */
   ended(error: DatabaseError): void;
 }
 
 /**
- * The driver's connection for the streaming replication protocol. The driver parses everything until the server switches to
- * CopyBoth mode. From then on CopyData messages are parsed here, because the driver reuses the memory of its messages.
+ * The driver's connection for the streaming replication protocol. The driver parses all messages until the server
+ * switches to CopyBoth mode. After that, this class parses the CopyData messages, because the driver reuses the memory
+ * of its messages.
  */
 export class ReplicationTap extends DriverConnection {
   readonly #driver = new EventEmitter();
   #receiver: ((message: Buffer) => void) | undefined;
   #maxBytes = Infinity;
-  /** Bytes that do not make up a whole message yet. */
+  /** Received parts of a message that is not complete yet. */
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
   #isStreaming = false;
 
-  /** From the CopyBoth response on, the content of each CopyData message goes to `receiver`. */
+  /**
+   * Calls `receiver` with the content of each CopyData message after the CopyBoth response. A message of more than
+   * `maxBytes` fails the connection.
+   */
   receive(receiver: (content: Buffer) => void, maxBytes: number): void {
     this.#receiver = receiver;
     this.#maxBytes = maxBytes;
   }
 
-  /** Called by the driver with the stream that is read: that of TLS, if there is one. */
+  /** Called by the driver with the stream to read: the TLS stream if there is one. */
   override attachListeners(stream: EventEmitter): void {
     super.attachListeners(this.#driver);
     stream.on('data', (chunk: Buffer) => this.#take(chunk));
@@ -88,7 +95,10 @@ export class ReplicationTap extends DriverConnection {
     this.#head();
   }
 
-  /** Returns the size of the message at the front, if its head is there. Fails the connection if the message is too large. */
+  /**
+   * Returns the size of the first message in bytes; `undefined` until its header is complete. Fails the connection if
+   * the message is too large.
+   */
   #head(): number | undefined {
     if (this.#pieceBytes < HEAD_BYTES) return undefined;
     let head = this.#pieces[0] ?? Buffer.alloc(0);
@@ -119,10 +129,10 @@ function tooLarge(bytes: number, limit: number): DatabaseError {
 }
 
 /**
- * One connection in the server's replication mode (`replication=database`): commands such as CREATE_REPLICATION_SLOT, SQL by the
- * simple protocol, and the stream of START_REPLICATION.
+ * A connection in the server's replication mode (`replication=database`). It runs commands such as
+ * CREATE_REPLICATION_SLOT, SQL with the simple protocol, and the stream of START_REPLICATION.
  *
- * Poolers do not pass on such connections.
+ * Poolers do not support such connections.
  */
 export class ReplicationConnection {
   readonly #client: pg.Client;
@@ -145,7 +155,7 @@ export class ReplicationConnection {
     return new ReplicationConnection(client, tap);
   }
 
-  /** Runs one command or statement. Values are the server's text. Rejects with a DatabaseError. */
+  /** Runs one command or statement. The values of the result are in text format. Rejects with a DatabaseError. */
   async command(text: string): Promise<QueryResult> {
     if (this.#lost !== undefined) throw this.#lost;
     try {
@@ -157,8 +167,8 @@ export class ReplicationConnection {
   }
 
   /**
-   * Runs START_REPLICATION. Resolves once the server streams; rejects with its error, such as 55006 while another process reads the
-   * slot. No other command can run on this connection afterwards.
+   * Runs START_REPLICATION. Resolves once the stream has started; rejects with the server's error, such as 55006 while
+   * another process reads the slot. No other command can run on this connection afterwards.
    * @param maxBytes limit of one message; a larger one ends the stream with 54000
    */
   async start(text: string, receiver: ReplicationReceiver, maxBytes: number): Promise<void> {
@@ -178,12 +188,15 @@ export class ReplicationConnection {
     void ended.then((error) => this.#end(error));
   }
 
-  /** Bytes that were received so far. */
+  /** Number of bytes received so far. */
   get bytesRead(): number {
     return this.#tap.stream.bytesRead;
   }
 
-  /** Reports positions to the server; `flushed` is what the slot may forget, 0 leaves the slot as it is. */
+  /**
+   * Sends a standby status update. The server may remove the WAL before `flushed`, which the slot then no longer needs;
+   * 0 does not change the slot.
+   */
   confirm(received: bigint, flushed: bigint, isReplyRequested = false): void {
     if (this.#lost !== undefined) return;
     const message = Buffer.alloc(STATUS_BYTES);
@@ -196,7 +209,7 @@ export class ReplicationConnection {
     this.#tap.sendCopyFromChunk(message);
   }
 
-  /** Stops reading, so that the server has to wait. */
+  /** Pauses reading, so that the server has to wait. */
   pause(): void {
     this.#tap.stream.pause();
   }

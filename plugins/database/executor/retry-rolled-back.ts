@@ -3,7 +3,7 @@ import { sleep } from '../../../src/async/sleep.ts';
 import { DatabaseError } from '../../../src/errors.ts';
 import { isRollback } from './sqlstate.ts';
 
-/** Retries after the server rolled back a transaction because of others (class 40). */
+/** Number of retries after the server rolled back a transaction because of other transactions (class 40). */
 export const ROLLBACK_RETRIES = 5;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 1_000;

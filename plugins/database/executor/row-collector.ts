@@ -1,6 +1,6 @@
 import { RowBlock } from '../../../src/data/row-block.ts';
 
-/** Initial estimate; later ones use the size of the previous rows. */
+/** Default size of the buffer in bytes, used until the size of previous rows is known. */
 const FIRST_BYTES = 16_384;
 
 /** Collects the rows of a response as they arrive from the socket. */

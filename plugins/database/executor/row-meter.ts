@@ -12,7 +12,7 @@ interface DataRow {
   readonly fields: readonly unknown[];
 }
 
-/** Length and number of values of a DataRow, and the length of each value. */
+/** Size of the length and the number of values of a DataRow, and size of the length of each value. */
 const ROW_HEAD_BYTES = 6;
 const VALUE_HEAD_BYTES = 4;
 /** Minimum size of the separator between two values in any output format. */
@@ -30,7 +30,7 @@ export class RowMeter {
     this.#gauge = gauge;
   }
 
-  /** Returns false if the row is to be dropped. */
+  /** Counts a row; returns false if the row must be dropped. */
   takes({ length, fields }: DataRow, stream: PausableStream | undefined): boolean {
     if (this.#bytes >= this.#gauge.maxBytes || this.#state === 'refused') return false;
     this.#bytes += length - ROW_HEAD_BYTES - (VALUE_HEAD_BYTES - SEPARATOR_BYTES) * fields.length;

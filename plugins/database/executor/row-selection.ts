@@ -9,7 +9,7 @@ export interface KeyPart {
 
 /** Row keys numbered from 0. */
 export interface NumberedKeys {
-  /** By position in the list of rows. */
+  /** The number of each row's key, by position in the list of rows. */
   readonly ids: Int32Array;
   readonly count: number;
 }
@@ -18,7 +18,10 @@ export interface NumberedKeys {
 export interface RowSelection {
   /** In batch order. */
   readonly rows: Int32Array;
-  /** By row: the replaced row with the same key, written if the selected one is refused; -1 without one. */
+  /**
+   * By row: the row with the same key that it replaces, which is written if the selected row is refused; -1 if there is
+   * none.
+   */
   readonly fallbackRows: Int32Array | undefined;
 }
 
@@ -65,9 +68,9 @@ export function halvesOf(rows: Int32Array): readonly Int32Array[] | undefined {
 }
 
 /**
- * Numbers the keys of the rows from 0, equal keys alike; `undefined` when no key occurs twice. Times and ids mostly
- * grow within a batch, so that a look at one part is enough. Numbering part by part costs half of joining them to a
- * text.
+ * Numbers the distinct keys of the rows from 0. Returns `undefined` if no key occurs twice. Times and ids mostly
+ * increase within a batch, so checking one part of the key is usually sufficient. Numbering the parts one after another
+ * takes half as long as joining them to a string.
  */
 export function numberKeys(rows: Int32Array, key: readonly KeyPart[]): NumberedKeys | undefined {
   if (rows.length < 2 || key.length === 0 || key.some((part) => isStrictlyIncreasing(part, rows))) return undefined;
@@ -114,7 +117,9 @@ function isStrictlyIncreasing({ cells, unit }: KeyPart, rows: Int32Array): boole
 
 type KeyValue = string | number | boolean | null;
 
-/** Equal for cells that the database considers equal, as far as this is known without asking it. */
+/**
+ * Returns equal values for cells that the database considers equal, as far as this is known without asking the server.
+ */
 function partValue({ cells, unit }: KeyPart, row: number): KeyValue {
   const cell = cells[row] ?? null;
   if (typeof cell === 'number') return unit > 1 ? Number(roundMicros(cell, unit)) : cell;

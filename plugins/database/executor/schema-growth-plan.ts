@@ -46,8 +46,8 @@ export function planGrowth(table: CatalogueTable, batch: RowBatch, shape: TableS
 const fitting = new WeakMap<TableShape, CatalogueTable>();
 
 /**
- * Returns true if the table needs no change for these rows. Decoders of points return the same shape object until it
- * changes.
+ * Returns true if the table needs no change for these rows. Decoders of points return the same shape object until the
+ * shape changes.
  */
 export function fits(table: CatalogueTable, batch: RowBatch, shape: TableShape): boolean {
   if (fitting.get(shape) === table) return true;
@@ -60,7 +60,7 @@ export function fits(table: CatalogueTable, batch: RowBatch, shape: TableShape):
   return true;
 }
 
-/** The permitted part of a plan. Rows that need the rest are refused when they are written. */
+/** Returns the permitted part of a plan. Rows that need other changes are refused when they are written. */
 export function permitted(plan: Growth, { add, widen }: GrowthPolicy): Growth {
   if (plan === NO_GROWTH || (add && widen)) return plan;
   return { add: add ? plan.add : [], widen: widen ? plan.widen : [], conflicts: plan.conflicts };

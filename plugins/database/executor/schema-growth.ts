@@ -35,7 +35,7 @@ interface Waiting extends GrowthRequest {
 
 /**
  * A long-running statement blocks ALTER TABLE, which in turn blocks all other statements on the table. After this time,
- * ALTER TABLE fails, and the client has to send the rows again (55P03, scope `infrastructure`).
+ * ALTER TABLE fails, and the client must send the rows again (55P03, scope `infrastructure`).
  */
 const LOCK_TIMEOUT = '10s';
 const RETRIES = 5;
@@ -187,7 +187,7 @@ function isPossible(column: TableShape['columns'][number]): boolean {
   return unsupportedReason(column) === undefined;
 }
 
-/** Why no table can have such a column; `undefined` if it is supported. */
+/** Returns why no table can have such a column; `undefined` if it is supported. */
 export function unsupportedReason(column: TableShape['columns'][number]): DatabaseError | undefined {
   try {
     quoteIdentifier(column.name);

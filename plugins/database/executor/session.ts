@@ -89,7 +89,7 @@ export class PinnedSession implements Session {
 
   /** Waits for the running statement, if any, and closes the session permanently. */
   async end(): Promise<void> {
-    // A result that was not read to its end blocks the connection, which cannot be reset any more.
+    // A result that was not read to its end blocks the connection, which then cannot be reset.
     if (this.#state === 'reading') this.#connection.discardAfterUse();
     else await this.#tail.catch(() => undefined);
     this.#state = 'ended';

@@ -13,10 +13,15 @@ export interface SilenceSettings {
 }
 
 const QUERY_TIMEOUT_MS = 10_000;
-/** The first suspicious result may coincide with data that is still in transit. */
+/**
+ * Number of consecutive suspicious checks after which a connection is closed. A single one may coincide with data that
+ * is still in transit.
+ */
 const STRIKES = 2;
 
-/** Selects the given backends that wait for the client. A pooler's connections have PIDs of its own. */
+/**
+ * Selects those of the given backends that wait for the client. Behind a pooler, the PIDs are not those of backends.
+ */
 const WAITING_FOR_US = ownStatement(
   'connections: those that wait for us',
   `SELECT pid FROM pg_catalog.pg_stat_activity
@@ -25,10 +30,10 @@ const WAITING_FOR_US = ownStatement(
 
 /**
  * Detects dead connections. If the network drops packets, TCP needs a quarter of an hour to report undeliverable data,
- * and never notices while only waiting; yet a statement may legitimately run for hours without sending anything. After
- * a long silence, the server is therefore asked on a separate connection: a statement that it is working on is left
- * alone, no matter how long it takes. A connection is closed if the server waits for the client, or no longer accepts
- * connections, in two checks in a row.
+ * and never notices a loss while it only waits; yet a statement may legitimately run for hours without sending
+ * anything. After a long silence, the server is therefore asked on a separate connection: a statement that it is
+ * working on is left alone, no matter how long it takes. A connection is closed if the server waits for the client, or
+ * no longer accepts connections, in two checks in a row.
  */
 export class SilenceWatch {
   readonly #settings: SilenceSettings;
@@ -102,7 +107,10 @@ export class SilenceWatch {
     connection.fail(new DatabaseError(message, { scope: 'infrastructure' }));
   }
 
-  /** Returns a function that gives the reason to close a connection; `undefined` if the server cannot tell. */
+  /**
+   * Returns a function that returns the reason to close a connection, if any; `undefined` if the server could not be
+   * asked.
+   */
   async #waitingForUs(
     server: ServerAddress,
     connections: readonly Connection[],

@@ -93,10 +93,12 @@ const AVAILABILITY_BY_CODE: ReadonlyMap<string, Availability | undefined> = new 
   ['57014', undefined], // timeout of the statement
 ]);
 
-/** Routines of the server that report exhausted transaction ids as 54000; the rows are valid then. */
+/** Routines of the server that report exhausted transaction ids as 54000; the rows are not the cause. */
 const WRAPAROUND_ROUTINES: ReadonlySet<string> = new Set(['GetNewTransactionId', 'GetNewMultiXactId']);
 
-/** Reports a mismatch of statement and parameters as 08P01; the connection is intact then. */
+/**
+ * Routine of the server that reports a mismatch of statement and parameters as 08P01; the connection is intact then.
+ */
 const BIND_ROUTINE = 'exec_bind_message';
 
 /** Codes of TLS and protocol failures that waiting does not fix. */
@@ -111,7 +113,7 @@ const CALLER_CODES: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** The server rejected our certificate, or our TLS versions and ciphers. */
+/** Codes of TLS alerts: the server rejected our certificate, or our TLS versions and ciphers. */
 const TLS_ALERT =
   /^ERR_SSL_\w+_ALERT_(?:\w*CERTIFICATE\w*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|PROTOCOL_VERSION|INSUFFICIENT_SECURITY)$/;
 
@@ -124,6 +126,7 @@ interface ServerFields {
 }
 
 /**
+ * Returns the scope of a failure. `routine` is the function of the server that reported it.
  * @internal
  */
 export function scopeOfSqlstate(sqlstate: string, routine?: string): Scope {
@@ -152,12 +155,15 @@ export function toDatabaseError(thrown: unknown): DatabaseError {
   return new DatabaseError(socketMessage(error, code), { scope, cause: error });
 }
 
-/** The server rolled back because of other transactions (deadlock, serialization); the same statement may succeed. */
+/**
+ * Returns true if the server rolled back because of other transactions (deadlock, serialization); the same statement
+ * may succeed.
+ */
 export function isRollback(error: DatabaseError): boolean {
   return error.scope === 'infrastructure' && (error.sqlstate?.startsWith('40') ?? false);
 }
 
-/** The state of the server; `undefined` if the failure concerns only the statement, its rows or its caller. */
+/** Returns the state of the server; `undefined` if the failure concerns only the statement, its rows or its caller. */
 function availabilityOf({ scope, sqlstate }: DatabaseError): Availability | undefined {
   if (scope !== 'infrastructure') return undefined;
   if (sqlstate === undefined) return 'unreachable';
@@ -165,34 +171,34 @@ function availabilityOf({ scope, sqlstate }: DatabaseError): Availability | unde
   return AVAILABILITY_BY_CLASS.get(sqlstate.slice(0, 2));
 }
 
-/** The server does not respond. This excludes servers that are full or read-only. */
+/** Returns true if the server does not respond. This excludes servers that are full or read-only. */
 export function isUnreachable(error: DatabaseError): boolean {
   return availabilityOf(error) === 'unreachable';
 }
 
-/** No statement can run now; another server may accept it, or this one later. */
+/** Returns true if no statement can run now; another server may accept it, or this one later. */
 export function isUnreachableOrFull(error: DatabaseError): boolean {
   const availability = availabilityOf(error);
   return availability === 'unreachable' || availability === 'full';
 }
 
-/** The same request may succeed later. */
+/** Returns true if the server is unreachable, full or unable, so that the same request may succeed later. */
 export function isUnavailable(error: DatabaseError): boolean {
   return availabilityOf(error) !== undefined;
 }
 
-/** The server, or TLS before it, rejected the user or password. */
+/** Returns true if the server, or TLS before it, rejected the user or password. */
 export function isLoginRefused({ scope, sqlstate }: DatabaseError): boolean {
   return sqlstate?.startsWith('28') ?? scope === 'caller';
 }
 
-/** The cause is TLS or a file named in the connection URL, not the user or password. */
+/** Returns true if the cause is TLS or a file named in the connection URL, not the user or password. */
 export function isCausedByConnectionUrl(error: DatabaseError): boolean {
   const cause = firstCause(error);
   return cause instanceof ConfigError || isTlsRefusal(text((cause as ServerFields).code) ?? '');
 }
 
-/** The login succeeded, but the database does not exist or does not accept this user's connections. */
+/** Returns true if the login succeeded, but the database does not exist or does not accept this user's connections. */
 export function isDatabaseRefused({ sqlstate = '' }: DatabaseError): boolean {
   return DATABASE_REFUSED.has(sqlstate);
 }
@@ -201,34 +207,37 @@ export function isDatabaseMissing({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '3D000';
 }
 
-/** The table, a column or a type differs from the cached definition, which must be read again. */
+/** Returns true if the table, a column or a type differs from the cached definition, which must be read again. */
 export function isTableChanged({ scope, sqlstate }: DatabaseError): boolean {
   // 0A000: the columns of a prepared statement's result have changed.
   return scope === 'table' || sqlstate === '0A000';
 }
 
-/** Concerns a single table, its rows, or this user's privileges on it (42501, a view). */
+/** Returns true if the failure concerns a single table, its rows, or this user's privileges on it (42501, a view). */
 export function isLimitedToTable({ scope, sqlstate = '' }: DatabaseError): boolean {
   if (scope === 'table' || scope === 'record') return true;
   return scope === 'caller' && ONE_TABLE_CLASSES.has(sqlstate.slice(0, 2));
 }
 
-/** Another process created the object first (duplicate table, type or object, unique index of the catalogue). */
+/**
+ * Returns true if another process created the object first (duplicate table, type or object, unique index of the
+ * catalogue).
+ */
 export function alreadyExists({ sqlstate = '' }: DatabaseError): boolean {
   return EXISTS_NOW.has(sqlstate);
 }
 
-/** The user lacks a privilege. */
+/** Returns true if the user lacks a privilege. */
 export function isDenied({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '42501';
 }
 
-/** The server or an extension does not support this for the relation (a view, row-level security). */
+/** Returns true if the server or an extension does not support this for the relation (a view, row-level security). */
 export function isUnsupported({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '0A000' || sqlstate === '42809';
 }
 
-/** The statement was cancelled by the client or timed out. */
+/** Returns true if the client cancelled the statement or it timed out. */
 export function isCancelled({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '57014';
 }

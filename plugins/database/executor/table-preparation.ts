@@ -38,7 +38,10 @@ export class TablePreparation {
     this.#growth = growth;
   }
 
-  /** Creates missing tables as far as permitted; `prepare` makes other changes. Rejects if none was created. */
+  /**
+   * Creates missing tables, as far as permitted, in one transaction, and rejects if that fails. `prepare` makes all
+   * other changes.
+   */
   async createAll(writes: readonly TableWrite[]): Promise<void> {
     const requests: GrowthRequest[] = [];
     for (const { batch, policy } of writes) {
@@ -51,7 +54,10 @@ export class TablePreparation {
     if (requests.length > 1) await this.#growth.createAll(requests);
   }
 
-  /** `known` is the table, possibly from the cache, if it exists. Rejects as `TableWriter.write` does. */
+  /**
+   * Creates or extends the table as far as permitted. `known` is the table, possibly from the cache; `undefined` if it
+   * does not exist. Rejects as `TableWriter.write` does.
+   */
   async prepare(
     batch: RowBatch,
     shape: TableShape,
@@ -71,21 +77,25 @@ export class TablePreparation {
       try {
         table = await this.#growth.grow(batch.table, { batch, shape, growth });
       } catch (error) {
-        // If the table exists, the rows that fit are written nevertheless.
+        // If the table exists, the rows that fit are still written.
         if (table === undefined || !(error instanceof DatabaseError) || error.scope === 'infrastructure') throw error;
         refusal = error;
       }
     }
     const isCurrent = table !== known || refusal !== undefined;
-    return { ...storable(table, batch, lacks(table, batch, shape, growth, refusal)), isCurrent };
+    return { ...storable(table, batch, shortfallsOf(table, batch, shape, growth, refusal)), isCurrent };
   }
 }
 
-function storable(table: CatalogueTable, batch: RowBatch, lacking: readonly Shortfall[]): Omit<Prepared, 'isCurrent'> {
-  if (lacking.length === 0) return { table, batch, faults: [] };
+function storable(
+  table: CatalogueTable,
+  batch: RowBatch,
+  shortfalls: readonly Shortfall[],
+): Omit<Prepared, 'isCurrent'> {
+  if (shortfalls.length === 0) return { table, batch, faults: [] };
   const faults = new Map<number, Fault>();
-  for (const lack of lacking) addFaults(batch, lack, faults);
-  const absent = new Set(lacking.map(({ column }) => column));
+  for (const shortfall of shortfalls) addFaults(batch, shortfall, faults);
+  const absent = new Set(shortfalls.map(({ column }) => column));
   return { table, batch: without(batch, faults, absent), faults: [...faults.values()] };
 }
 
@@ -94,7 +104,7 @@ function needsChange(table: CatalogueTable, batch: RowBatch, shape: TableShape, 
   return widen.length > 0 || add.some((column) => unsupportedReason(column) === undefined);
 }
 
-function lacks(
+function shortfallsOf(
   table: CatalogueTable,
   batch: RowBatch,
   shape: TableShape,
@@ -153,7 +163,7 @@ function addFaults(batch: RowBatch, { column, needs, reason }: Shortfall, faults
   }
 }
 
-/** Removes the refused rows, and absent columns that no other row has a value for. */
+/** Removes the refused rows, and those of the absent columns that no other row has a value for. */
 function without(batch: RowBatch, faults: ReadonlyMap<number, Fault>, absent: ReadonlySet<string>): RowBatch {
   const kept: number[] = [];
   for (let row = 0; row < batch.rowCount; row++) if (!faults.has(row)) kept.push(row);

@@ -49,7 +49,7 @@ export async function readTableRights(executor: Executor, signal: AbortSignal): 
   }));
 }
 
-/** The schema in which a table would be created: the given one, or the first of the search path. */
+/** Returns the schema in which a table would be created: the given one, or the first of the search path. */
 export async function readCreationPlace(
   executor: Executor,
   schema: string | undefined,

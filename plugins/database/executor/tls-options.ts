@@ -4,7 +4,10 @@ import { createSecureContext, type ConnectionOptions } from 'node:tls';
 import { ConfigError, toError } from '../../../src/errors.ts';
 import type { TlsSettings } from './connection-url.ts';
 
-/** Node's TLS options for these settings; `undefined` for plain text. Throws ConfigError if a file cannot be read. */
+/**
+ * Returns Node's TLS options for these settings; `undefined` for plain text. Throws ConfigError if a file cannot be
+ * read.
+ */
 export async function tlsOptions(settings: TlsSettings): Promise<ConnectionOptions | undefined> {
   if (settings.mode === 'disable') return undefined;
   const checksChain = settings.mode === 'verify-ca' || settings.mode === 'verify-full';

@@ -57,14 +57,14 @@ async function attemptOnce<T>(
   } catch (error) {
     const { firstFailure } = transaction;
     if (firstFailure === undefined) throw error;
-    // Later errors are consequences. Savepoints help neither if the server is unreachable nor after a deadlock.
+    // Later errors are only consequences. Savepoints do not help if the server is unreachable, or after a deadlock.
     if (signal?.aborted === true || isInfrastructure(firstFailure)) throw firstFailure;
     path.failed();
     throw new NeedsSavepoints('repeated with savepoints', { cause: firstFailure });
   } finally {
     await session.end();
     pool.release(connection, transaction.needsReset ? 'used' : 'clean');
-    // Others read the changed tables again.
+    // Other users of the catalogue must read the changed tables again.
     if (transaction.hasChangedTables) catalogue.forget();
   }
 }

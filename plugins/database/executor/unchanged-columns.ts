@@ -5,10 +5,9 @@ import type { CatalogueTable } from './catalogue-query.ts';
 import { numberKeys, remainingRows } from './row-selection.ts';
 
 /**
- * Completes rows with unchanged columns from the previous row of the batch with the same key, as far as that row has
- * values for these columns. The rows of a key then mostly have the same columns, so that the last one replaces the
- * others and the number of statements does not depend on how often a row changes. Returns the batch unchanged if there
- * is nothing to complete.
+ * Fills in the unchanged columns of rows from the previous row of the batch with the same key, as far as that row has
+ * values for them. Most rows of a key then have the same columns: the last row replaces the others, and the number of
+ * statements does not depend on how often a row changes. Returns the batch unchanged if there is nothing to fill in.
  */
 export function completedFromBatch(batch: RowBatch, table: CatalogueTable, policy: WritePolicy): RowBatch {
   const { groups, rowCount } = batch;
@@ -53,7 +52,7 @@ export function completedFromBatch(batch: RowBatch, table: CatalogueTable, polic
   return { ...batch, columns, groups: { list: list.groups, of: (row) => groupOf[row] ?? 0 } };
 }
 
-/** The groups of a batch, to which those of completed rows are added. */
+/** The groups of a batch, and the groups added for completed rows. */
 class GroupList {
   readonly groups: RowGroup[];
   readonly #indexes = new Map<string, number>();
@@ -70,7 +69,7 @@ class GroupList {
     return group;
   }
 
-  /** The group whose rows have these of their unchanged columns. */
+  /** Returns the index of the group for rows of the group `index` whose unchanged columns `found` were filled in. */
   completed(index: number, found: readonly string[]): number {
     const change = JSON.stringify([index, ...found]);
     let group = this.#completed.get(change);

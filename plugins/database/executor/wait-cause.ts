@@ -19,22 +19,25 @@ export class WaitCause {
     this.#signal = signal;
   }
 
-  /** The known cause of the wait, as part of a sentence. `operation` is a noun: `the write`. */
-  of(waitedMs: number, what: string, tables: () => readonly string[]): string | undefined {
+  /**
+   * Returns the cause of the wait as part of a sentence; `undefined` if it is unknown. `operation` is a noun: `the
+   * write`.
+   */
+  of(waitedMs: number, operation: string, tables: () => readonly string[]): string | undefined {
     if (waitedMs < ASK_AFTER_MS) {
       this.#cause = undefined;
       return undefined;
     }
-    if (!this.#asking) void this.#ask(what, tables().slice(0, MAX_TABLES));
+    if (!this.#asking) void this.#ask(operation, tables().slice(0, MAX_TABLES));
     return this.#cause;
   }
 
   /** Never rejects. */
-  async #ask(what: string, tables: readonly string[]): Promise<void> {
+  async #ask(operation: string, tables: readonly string[]): Promise<void> {
     this.#asking = true;
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(ASK_MS)]);
     const asked = lockHolder(this.#executor, tables, signal).then(
-      (holder) => (this.#cause = holder ?? `the database has not finished ${what}`),
+      (holder) => (this.#cause = holder ?? `the database has not finished ${operation}`),
       () => (this.#cause = 'the database does not respond'),
     );
     await within(asked, ASK_MS);

@@ -15,10 +15,10 @@ export interface EncodingOptions {
   readonly namedStatements: boolean;
 }
 
-/** Thrown if rows that must be stored all or not at all need more than one statement. */
+/** Thrown if all rows or none must be stored, but several statements are needed for that. */
 export class NeedsTransaction extends Error {}
 
-/** Sends a batch to one state of its table. */
+/** One attempt to write a batch, planned for one state of its table. */
 export class WriteAttempt {
   readonly planned: PlannedBatch;
   readonly #policy: WritePolicy;
@@ -33,14 +33,14 @@ export class WriteAttempt {
     this.#options = options;
   }
 
-  /** A new attempt for the same batch. */
+  /** Returns a new attempt for the same batch. */
   restart(): WriteAttempt {
     return new WriteAttempt(this.planned.restart(), this.#policy, this.#options);
   }
 
   /**
-   * With `isInTransaction`, a failure of class 40 rejects, because the whole transaction must be repeated. Otherwise,
-   * may reject with NeedsTransaction before storing anything.
+   * Sends the batch. With `isInTransaction`, rejects with a failure of class 40, because the whole transaction must be
+   * repeated. Otherwise, may reject with NeedsTransaction before anything is stored.
    */
   async run(connection: StatementRunner, isInTransaction: boolean): Promise<WriteReport> {
     this.#rollbackRetries = isInTransaction ? 0 : ROLLBACK_RETRIES;
@@ -65,7 +65,8 @@ export class WriteAttempt {
     const stored = this.#stored;
     const discarded = this.#discarded;
     const rest = planned.batch.rowCount - stored - discarded - faults.length;
-    // Rows replaced by another row of the batch: by a later one, or (discard) by an earlier one.
+    // The remaining rows were replaced by another row of the batch: by a later one or, with `discard`, by an earlier
+    // one.
     const replaced =
       this.#policy.dedupRule === 'discard'
         ? { discarded: discarded + rest, collapsed: 0 }
@@ -194,7 +195,7 @@ export class WriteAttempt {
 }
 
 /** Without the privilege to read the stored row, a duplicate cannot be distinguished from a conflict. */
-function missingPrivileges({ lacking }: InsertOnlyPlan, cause: DatabaseError): DatabaseError {
-  const message = `a row with the same key is stored already, and to replace or change it the user needs the rights ${lacking}; with INSERT alone, dedup.rule=discard leaves such rows out (${cause.message})`;
+function missingPrivileges({ privileges }: InsertOnlyPlan, cause: DatabaseError): DatabaseError {
+  const message = `a row with the same key is stored already, and to replace or change it the user needs the rights ${privileges}; with INSERT alone, dedup.rule=discard leaves such rows out (${cause.message})`;
   return new DatabaseError(message, { scope: 'record', sqlstate: '42501', cause });
 }

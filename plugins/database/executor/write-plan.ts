@@ -25,14 +25,20 @@ export interface PlannedColumn {
   readonly target: ColumnTarget;
 }
 
-/** How batches with these columns are written to this table; cached by table and columns. */
+/** How batches with the same columns are written to a table; cached by table and columns. */
 export interface WritePlan {
   readonly statement: PreparedText;
-  /** COPY, the fastest way as long as no key exists yet; `undefined` if stored rows are changed. */
+  /**
+   * COPY, which is fastest as long as none of the keys is stored yet; `undefined` if a plain insert would not have the
+   * right effect.
+   */
   readonly copy: CopyPlan | undefined;
-  /** A plain INSERT, usable as long as no key exists yet; `undefined` without a key. */
+  /**
+   * A plain INSERT, tried first as long as none of the keys is stored yet; `undefined` if it does not apply or is
+   * `statement`.
+   */
   readonly plainInsert: { readonly statement: PreparedText; readonly path: OptimisticPath } | undefined;
-  /** Replaces `statement` if the user has only the privilege INSERT; `undefined` if stored rows do not matter. */
+  /** Replaces `statement` if the user has only the privilege INSERT; `undefined` if there is no such statement. */
   readonly insertOnly: InsertOnlyPlan | undefined;
   readonly columns: readonly PlannedColumn[];
   /** Batch indexes of the key columns, in key order; empty if rows are not matched by key. */
@@ -46,7 +52,8 @@ export interface WritePlan {
   /** A column of the rows' own key that the table does not have. */
   readonly missingKeyColumn: string | undefined;
   /**
-   * True if rows that the server does not count were skipped: their key exists already or, with update, does not exist.
+   * True if a row that the server does not count was skipped because its key exists already or, with `update`, does not
+   * exist.
    */
   readonly countsAffected: boolean;
 }
@@ -69,7 +76,7 @@ export interface CopyPlan {
 export interface InsertOnlyPlan {
   readonly statement: PreparedText;
   /** The privileges beyond INSERT that replacing a stored row requires. */
-  readonly lacking: string;
+  readonly privileges: string;
   /** Set after the server refused `statement` of the plan for missing privileges. */
   isNeeded: boolean;
 }
@@ -81,7 +88,7 @@ export interface PreparedText {
 
 type BatchColumns = readonly Pick<ColumnCells, 'name' | 'role'>[];
 
-/** Tables have few plans; the limit protects the memory from ever-changing column sets. */
+/** A table usually has few plans. The limit bounds the memory if the sets of columns keep changing. */
 const MAX_PLANS_PER_TABLE = 100;
 const plansByTable = new WeakMap<CatalogueTable, BoundedMap<string, WritePlan>>();
 
@@ -127,14 +134,14 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
   const hasKey = operation !== 'insert' && wanted.length > 0 && wanted.every((name) => given.has(name));
   const conflict = hasKey && operation === 'upsert' ? conflictOf(table, given, wanted, policy) : undefined;
   const changesOnly = operation === 'update' || operation === 'delete';
-  const lacking = changesOnly ? [] : table.columns.filter((column) => isRequired(column) && !given.has(column.name));
+  const missing = changesOnly ? [] : table.columns.filter((column) => isRequired(column) && !given.has(column.name));
   const kept = conflict === undefined ? [] : keptColumns(table, given, group);
   const prepared = (on: Conflict | 'any' | undefined): PreparedText => {
     const parts = { table, columns: columns.map((column) => inputColumn(column, policy)), conflict: on };
     return named(columns.length === 0 ? '' : statementText(operation, { ...parts, key: wanted, kept }));
   };
   const path = pathOf(table);
-  // Stored rows may only be disregarded if the server is known to reject duplicate keys.
+  // A plain insert ignores stored rows, so the server must be known to reject duplicate keys.
   const mayTry = !changesOnly && kept.length === 0 && (conflict === undefined || isKeyOf(table, wanted));
   const inserted = columns.map(({ column }) => column);
   return {
@@ -146,21 +153,21 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
         ? undefined
         : {
             statement: prepared(skipsExisting(conflict) ? 'any' : undefined),
-            lacking: `SELECT and UPDATE on table ${quoteTable(table.name)}`,
+            privileges: `SELECT and UPDATE on table ${quoteTable(table.name)}`,
             isNeeded: false,
           },
     columns,
     key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,
     computed,
-    required: lacking.find(({ name }) => !kept.some((column) => column.name === name)),
+    required: missing.find(({ name }) => !kept.some((column) => column.name === name)),
     missingKeyColumn:
       policy.insertMode === undefined || operation === 'insert' ? undefined : wanted.find((name) => !given.has(name)),
     countsAffected: operation === 'update' || conflict?.rule === 'discard',
   };
 }
 
-/** The columns that the rows leave unchanged, with the default for rows that do not exist yet. */
+/** Returns the columns that the rows leave unchanged, with the default for rows that do not exist yet. */
 function keptColumns(table: CatalogueTable, given: ReadonlySet<string>, group: RowGroup | undefined): KeptColumn[] {
   const { unchanged } = group ?? {};
   if (unchanged === undefined) return [];
@@ -196,13 +203,14 @@ function statementText(
   }
 }
 
-/** Named by a hash of the text, so that equal statements share a prepared statement. */
+/** Names the statement after a hash of its text, so that equal statements share a prepared statement. */
 function named(text: string): PreparedText {
   return { name: `sluice_${createHash('sha1').update(text).digest('hex')}`, text };
 }
 
 /**
- * The table column for a batch column: by name; the time column also matches the table's time column of another name.
+ * Finds the table column for a batch column by name. A time column also matches the table's time column of another
+ * name.
  */
 export function columnFor<Column extends { readonly name: string; readonly role: ColumnRole }>(
   table: { readonly columns: readonly Column[] },

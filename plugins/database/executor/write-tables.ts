@@ -5,12 +5,15 @@ import type { TableWrite, WritePolicy } from './api.ts';
 import { isLimitedToTable } from './sqlstate.ts';
 import type { WriteAttempt } from './write-attempt.ts';
 
-/** Each table and index takes a lock, and a server has about 6,400 for all its sessions. */
+/** Each table and index takes a lock, and all sessions of a server share about 6,400 locks. */
 const MAX_TABLES_TOGETHER = 100;
 /** Number of batches that are written individually at the same time. */
 const MAX_CONCURRENT_WRITES = 2;
 
-/** Row count from which COPY is used. By default, it is the count from which COPY is faster for one table. */
+/**
+ * A write and the number of rows from which COPY is used. The default is the number from which COPY is faster for one
+ * table.
+ */
 export interface PlannedWrite extends TableWrite {
   readonly minCopiedRows?: number | undefined;
 }
@@ -20,9 +23,9 @@ export interface TableWriting {
   write(write: PlannedWrite): Promise<WriteReport>;
   /** Creates missing tables as far as permitted, all or none; rejects if none was created. */
   create(writes: readonly TableWrite[]): Promise<void>;
-  /** The attempt of a batch that can be copied with others; `undefined` otherwise. Throws as `write` does. */
+  /** Returns an attempt if the batch can be copied together with others, else `undefined`. Throws as `write` does. */
   plan(write: PlannedWrite): WriteAttempt | undefined;
-  /** Copies all or, by rejecting, none. */
+  /** Copies all batches, or rejects and copies none. */
   copy(attempts: readonly WriteAttempt[], policy: WritePolicy): Promise<void>;
 }
 
@@ -82,8 +85,8 @@ class TablesRun {
           this.#settled.set(write.index, { status: 'fulfilled', value: attempt.copyCompleted() });
         }
       } else {
-        // Each is copied individually, so that the failure is recorded for the table that caused it, which is then not
-        // included next time.
+        // Each batch is copied individually, so that the failure is recorded for the table that caused it. That table
+        // is not included next time.
         alone.push(...together.map(({ write }) => ({ ...write, minCopiedRows: 1 })));
       }
     }
@@ -113,7 +116,7 @@ class TablesRun {
   }
 }
 
-/** Returns false if the database refused; then each table is tried individually to find the cause. */
+/** Returns false if the database refused the work; each table is then tried individually to find the cause. */
 async function succeeds(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();

@@ -35,7 +35,7 @@ const MAX_BYTES_PER_BYTE = 6;
 /** Maximum output in addition to a cell's bytes: quotes, an integer, a suffix. */
 const MAX_OVERHEAD = 32;
 
-/** Upper bound of the output for the first `columns` cells of a row, each written once. */
+/** Upper bound, in bytes, of the output for the first `columns` cells of a row, each written once. */
 export function maxCellBytes({ starts, ends }: CellBounds, columns: number): number {
   let length = 0;
   for (let column = 0; column < columns; column++) length += ends[column]! - starts[column]!;
@@ -55,13 +55,13 @@ export function writeBoolean(bytes: Buffer, start: number, end: number, out: Byt
   out.put(isTrue ? TRUE : FALSE);
 }
 
-/** NaN and infinities end in a letter. */
+/** Returns false for NaN and infinities, which end in a letter. */
 export function endsInDigit(bytes: Buffer, start: number, end: number): boolean {
   const last = end > start ? bytes[end - 1]! : 0;
   return last >= ZERO && last <= NINE;
 }
 
-/** Same output as `JSON.stringify`. */
+/** Writes a JSON string with the same result as `JSON.stringify`. */
 export function writeJsonString(bytes: Buffer, start: number, end: number, out: ByteWriter): void {
   const target = out.bytes;
   let at = out.at;
@@ -96,7 +96,10 @@ export function writeJsonText(bytes: Buffer, start: number, end: number, out: By
   out.copy(bytes, start, end);
 }
 
-/** Invalid UTF-8 must be converted through a string, which replaces it by U+FFFD. */
+/**
+ * Returns true if the bytes are valid UTF-8. Other bytes must be converted through a string, which replaces them by
+ * U+FFFD.
+ */
 export function isText(bytes: Buffer, start: number, end: number): boolean {
   for (let from = start; from < end; from++) {
     if (bytes[from]! >= FIRST_NOT_ASCII) return isUtf8(bytes.subarray(start, end));
@@ -188,7 +191,7 @@ function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= NINE;
 }
 
-/** NaN if the characters are not digits. */
+/** Returns NaN if the characters are not digits. */
 function twoDigits(bytes: Buffer, at: number): number {
   const [high, low] = [bytes[at]!, bytes[at + 1]!];
   return isDigit(high) && isDigit(low) ? 10 * (high - ZERO) + low - ZERO : Number.NaN;

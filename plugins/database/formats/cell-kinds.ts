@@ -31,7 +31,7 @@ function widen(column: OpenColumn, kind: CellKind, wide: boolean): void {
   }
 }
 
-/** The shortest decimal that parses to the same number, including negative zero. */
+/** Returns the shortest decimal that parses to the same number, including negative zero. */
 function decimalText(cell: Exclude<Cell, null>): string {
   return Object.is(cell, -0) ? '-0' : String(cell);
 }

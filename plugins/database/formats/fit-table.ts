@@ -7,7 +7,7 @@ import { PRIMARY_TAG } from './primary-tag.ts';
 
 /** A table that receives lines or points; the catalogue's tables are compatible. */
 export interface FittedTable {
-  /** `type` is printed by `format_type`. */
+  /** `type` is as printed by `format_type`. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly key: readonly string[];
 }
@@ -33,7 +33,7 @@ export function takesPrimaryTag({ columns }: Pick<FittedTable, 'columns'>): bool
   return columns.some(({ name }) => name === PRIMARY_TAG);
 }
 
-/** Returns no column if it is removed. */
+/** Returns an empty list if the column is removed. */
 function fitColumn(column: ColumnCells, table: FittedTable): readonly ColumnCells[] {
   if (column.given !== undefined && !table.columns.some(({ name }) => name === column.name)) return givenAlone(column);
   const digits = column.kind === 'int' || column.kind === 'float' ? timestampDigits(table, column) : undefined;
@@ -41,7 +41,7 @@ function fitColumn(column: ColumnCells, table: FittedTable): readonly ColumnCell
   return [{ ...column, kind: 'time', cells: column.cells.map((cell) => toMicros(cell, 10 ** (6 - digits))) }];
 }
 
-/** Keeps the explicit values, whose rows have to be refused. */
+/** Keeps only the explicit values, so that their rows are refused because of the missing column. */
 function givenAlone(column: ColumnCells): readonly ColumnCells[] {
   const { given = [] } = column;
   if (given.length === 0) return [];

@@ -59,8 +59,8 @@ export interface Decoder {
   add(message: string | Uint8Array, origin: Origin): void;
   /**
    * Adds the messages of a block, starting at `from`, as long as each is of a known kind and can be read in place.
-   * Returns the index of the first message that was not added, which has to be passed to `add`, or `to`. Decoders
-   * without this method read messages one by one.
+   * Returns the index of the first message that was not added and has to be passed to `add`, or `to` if all were added.
+   * Decoders without this method read messages one by one.
    */
   addBlock?(block: MessageBlock, from: number, to: number): number;
   /** Returns the rows and faults since the last call, and resets the decoder. */
@@ -93,10 +93,13 @@ export interface RowEncoder {
   /**
    * Writes the result of `encode` for a row whose cells are UTF-8 in `bytes`. Returns false if the format cannot
    * represent anything of this row; then, or if an error is thrown, the output must be discarded. Encoders without this
-   * method only have `encode`.
+   * method support only `encode`.
    */
   write?(bytes: Buffer, cells: CellBounds, out: ByteWriter): boolean;
-  /** The part of a multi-row message for this row; empty if the format cannot represent anything of it. */
+  /**
+   * Returns the part of a multi-row message for this row; an empty string if the format cannot represent anything of
+   * it.
+   */
   rowText(row: readonly (string | null)[]): string;
   /** Separates the texts of rows. */
   readonly separator: string;

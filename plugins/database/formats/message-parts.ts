@@ -1,12 +1,12 @@
 import type { Decoded, Decoder } from './format.ts';
 
-/** Characters of a message to read at a time; this takes a few milliseconds. */
+/** Number of characters that are read at a time, which takes a few milliseconds. */
 const CHARACTERS_PER_PART = 65_536;
 
 const NOTHING: Decoded = { rows: [], faults: [] };
 
 interface MessageReader {
-  /** Reads on; returns false at the end of the message. */
+  /** Reads the next line or point; returns false at the end of the message. */
   readonly next: () => boolean;
   readonly position: () => number;
 }

@@ -2,9 +2,10 @@ import type { Cell, ColumnCells, RowBatch } from '../../../src/data/row-batch.ts
 import type { DecodedRows, Precision } from './format.ts';
 
 /**
- * How to handle the nanoseconds of lines and points, which PostgreSQL's timestamps cannot store. floor: they are
- * dropped, and points within the same microsecond become one row; spread: each point gets the next free microsecond of
- * its series in the request; column: they are stored in the column `k_nanos`, which is part of the key.
+ * Determines what happens to the nanoseconds of lines and points, which PostgreSQL's timestamps cannot store.
+ * - floor: they are dropped, and points within the same microsecond become one row.
+ * - spread: each point gets the next free microsecond of its series in the request.
+ * - column: they are stored in the column `k_nanos`, which is part of the key.
  */
 export type NanosecondRule = 'floor' | 'spread' | 'column';
 
@@ -16,7 +17,7 @@ export const NANOS_COLUMN = 'k_nanos';
 const MINUS = 45;
 const ZERO = 48;
 
-/** The nanoseconds that `unixMicros` floors away from the integer at [start, end), 0 to 999. */
+/** Returns the nanoseconds, 0 to 999, that `unixMicros` drops when it rounds down the integer at [start, end). */
 export function nanosBeyondMicros(text: string, start: number, end: number, precision: Precision): number {
   if (precision !== 'ns') return 0;
   const isNegative = text.charCodeAt(start) === MINUS;
@@ -31,7 +32,7 @@ export function nanosBeyondMicros(text: string, start: number, end: number, prec
  * Number of points per request whose assigned times are stored; beyond it, a series only stores its latest microsecond.
  */
 const MAX_REMEMBERED = 20_000;
-/** Series per request. Beyond it, the oldest are forgotten, and points may share a microsecond. */
+/** Maximum number of series per request. Beyond it, the oldest are forgotten, and points may share a microsecond. */
 const MAX_SERIES = 100_000;
 
 /** Times assigned to a series in this request. */
@@ -39,16 +40,16 @@ interface SeriesTimes {
   latest: number;
   /** Assigned microsecond by original time, so that a repeated point gets the same one. */
   places: Map<string, number>;
-  /** By assigned microsecond: a later one that may be free. */
+  /** By assigned microsecond: a later microsecond that may be free. */
   next: Map<number, number>;
   /** True if `places` and `next` contain all assigned times. */
   isComplete: boolean;
 }
 
 /**
- * Implements the rule `spread` for one request, or for many records that each are a request. Points of a series with
- * different nanoseconds in the same microsecond get separate microseconds in the order of the request, so that sending
- * it again produces the same rows. The nanoseconds column is removed from the rows.
+ * Implements the rule `spread` for one request, or for many records, each of which is a request. Points of a series
+ * with different nanoseconds in the same microsecond get separate microseconds in the order of the request, so that
+ * repeating the request produces the same rows. The nanoseconds column is removed from the rows.
  */
 export class NanosecondSpread {
   readonly #series = new Map<string, SeriesTimes>();
@@ -76,7 +77,7 @@ export class NanosecondSpread {
     };
   }
 
-  /** Must be called between records that are separate requests. */
+  /** Forgets the assigned times. Must be called between records that are separate requests. */
   clear(): void {
     this.#series.clear();
     this.#remembered = 0;
@@ -116,7 +117,7 @@ export class NanosecondSpread {
   }
 }
 
-/** The first free microsecond at or after `from`; shortens the path for later lookups. */
+/** Returns the first free microsecond at or after `from`, and shortens the path for later lookups. */
 function free(next: Map<number, number>, from: number): number {
   let found = from;
   for (let after = next.get(found); after !== undefined; after = next.get(found)) found = after;
@@ -128,7 +129,7 @@ function free(next: Map<number, number>, from: number): number {
   return found;
 }
 
-/** A derived primary tag represents all tags. */
+/** Returns the columns that identify a series. A primary tag that all rows have represents all tags. */
 function seriesColumns({ columns }: RowBatch): readonly ColumnCells[] {
   const tags = columns.filter(({ role }) => role === 'tag' || role === 'primary-tag');
   const primary = tags.find(({ role, cells }) => role === 'primary-tag' && !cells.includes(null));

@@ -10,8 +10,8 @@ const MAX_REMEMBERED = 10_000;
 
 /**
  * Derives the primary tag from a tag set: SHA-256 in lower-case hexadecimal of the tags' texts, sorted bytewise and
- * concatenated without a separator (docs/formats.md#the-primary-tag). The texts are `key=value` for line protocol,
- * `key='value'` for the time-series formats, and `key=15` for JSON numbers in these.
+ * concatenated without a separator (docs/formats.md#the-primary-tag). The texts are `key=value` for line protocol, and
+ * `key='value'` for the time-series formats, or `key=15` for JSON numbers.
  */
 export function primaryTag(tagTexts: readonly string[]): string {
   const bytes = tagTexts.map((text) => Buffer.from(text, 'utf8')).sort((a, b) => Buffer.compare(a, b));

@@ -3,7 +3,10 @@ import { shown } from './message-text.ts';
 import { ownText } from '../../../src/data/repeated-texts.ts';
 import { PRIMARY_TAG, primaryTag } from './primary-tag.ts';
 
-/** The original's limit; it also limits the nulls of a batch whose points have different tags. */
+/**
+ * Maximum number of tags of a point, as in the original. It also limits the nulls of a batch whose points have
+ * different tags.
+ */
 export const MAX_TAGS = 128;
 /** Length in bytes of a VARCHAR without a declared length (docs/formats.md#tables-of-lines-and-points). */
 export const DEFAULT_LENGTH = 254;
@@ -48,7 +51,10 @@ export interface TagSetPolicy {
   readonly derivesPrimaryTag: boolean;
 }
 
-/** Converts tags to column values once per spelling. A tag with its name replaces the derived primary tag. */
+/**
+ * Converts tags to column values once per spelling. A tag named like the primary tag column replaces the derived
+ * primary tag.
+ */
 export class TagSets {
   /** The tag set of a point without tags. */
   readonly none: TagSet;

@@ -54,7 +54,7 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** NaN if one of the characters is not a digit. */
+/** Returns NaN if one of the characters is not a digit. */
 function digits(text: string, start: number, end: number): number {
   let value = 0;
   for (let at = start; at < end; at++) {
@@ -80,7 +80,7 @@ function readGeneral(text: string): number | bigint | Infinite | undefined {
   return narrow(BigInt(seconds) * 1_000_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0')));
 }
 
-/** Positive to the east; NaN if out of range. */
+/** Returns the offset of a zone in seconds, positive to the east; NaN if out of range. */
 function offsetSeconds(zone: string): number {
   if (!/^[+-]/.test(zone)) return 0;
   const [hours = 0, minutes = 0, seconds = 0] = zone.slice(1).match(/\d\d/g)?.map(Number) ?? [];
@@ -89,14 +89,15 @@ function offsetSeconds(zone: string): number {
   return zone.startsWith('-') ? -offset : offset;
 }
 
-/** Seconds of the day; NaN if out of range. */
+/** Returns the seconds of the day; NaN if out of range. */
 function secondOf(hour: number, minute: number, second: number): number {
   return hour < 24 && minute < 60 && second < 60 ? hour * 3600 + minute * 60 + second : Number.NaN;
 }
 
 /**
- * Days since 1970-01-01 of a proleptic Gregorian date, where year 0 is 1 BC; NaN for invalid dates. Days are counted in
- * eras of 400 years that begin on 1 March (Howard Hinnant, "chrono-compatible low-level date algorithms").
+ * Returns the days since 1970-01-01 of a proleptic Gregorian date, where year 0 is 1 BC; NaN for invalid dates. Days
+ * are counted in eras of 400 years that begin on 1 March (Howard Hinnant, "chrono-compatible low-level date
+ * algorithms").
  */
 export function dayOf(year: number, month: number, dayOfMonth: number): number {
   if (!(month >= 1 && month <= 12 && dayOfMonth >= 1 && dayOfMonth <= daysIn(year, month))) return Number.NaN;

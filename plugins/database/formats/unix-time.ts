@@ -36,7 +36,8 @@ export function unixMicros(
     remainder = remainder * 10 + (code - ZERO);
   }
   const micros = value * MICROS_PER_UNIT[precision];
-  // 9e15 leaves room for the rounding by -1, and includes every value whose digits may have been rounded above.
+  // The limit 9e15 leaves a margin for the correction by -1. Every value whose digits may have been rounded above
+  // exceeds it.
   if (micros > 1e22) return undefined;
   if (micros > 9e15) return wideMicros(BigInt(text.slice(start, end)), precision);
   if (!negative) return micros;

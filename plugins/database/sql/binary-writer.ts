@@ -2,12 +2,12 @@ import type { Cell, CellKind } from '../../../src/data/row-batch.ts';
 import { fitsFloat4, isTimestamp, roundMicros } from './cell-text.ts';
 import { type ColumnTarget, INTEGER_BOUNDS } from './column-type.ts';
 
-/** Microseconds from 1970 to 2000, where PostgreSQL's timestamps start. */
+/** Start of PostgreSQL's timestamps, 2000-01-01, in microseconds since 1970. */
 const EPOCH_2000_MICROS = 946_684_800_000_000;
 const TWO_TO_32 = 4_294_967_296;
 const JSONB_VERSION = 1;
 const JSONB_OID = 3802;
-/** Types of the family `text` whose binary form is the text itself. */
+/** OIDs of types of the family `text` whose binary form is the text itself. */
 const PLAIN_TEXT_OIDS: ReadonlySet<number> = new Set([25, 1042, 1043]);
 /** Up to this length, writing character by character is faster than `Buffer.write`. */
 const SHORT_TEXT = 40;
@@ -19,7 +19,7 @@ const UNSTORABLE = /\0|\p{Surrogate}/u;
 /** Binary formats of cells, named after PostgreSQL's types. */
 export type Element = 'int2' | 'int4' | 'int8' | 'float4' | 'float8' | 'bool' | 'time' | 'text' | 'jsonb' | 'bytes';
 
-/** The binary format for cells of this kind in the column; `undefined` if there is none. */
+/** Returns the binary format for cells of this kind in the column; `undefined` if there is none. */
 export function elementOf(kind: CellKind, target: ColumnTarget): Element | undefined {
   const { family, typeOid } = target;
   if (!target.binary) return undefined;
@@ -46,7 +46,7 @@ export function elementOf(kind: CellKind, target: ColumnTarget): Element | undef
   }
 }
 
-/** Writes cells as binary COPY and binary arrays require: length as int32 (-1 for NULL), then the bytes. */
+/** Writes cells in the format of binary COPY and binary arrays: length as int32 (-1 for NULL), then the bytes. */
 export class BinaryWriter {
   #bytes: Buffer;
   #view: DataView;
@@ -191,7 +191,7 @@ export class BinaryWriter {
     return true;
   }
 
-  /** Returns the length; `undefined` when the text is long or contains other characters. */
+  /** Returns the length in bytes; `undefined` when the text is long or not ASCII, or contains NUL. */
   #ascii(text: string, start: number): number | undefined {
     const { length } = text;
     if (length > SHORT_TEXT) return undefined;

@@ -89,7 +89,7 @@ function numberText(cell: NonNullable<Cell>, family: 'float4' | 'float8' | 'nume
   return mismatch(cell, 'a number');
 }
 
-/** The server rejects numbers that overflow or underflow a 4-byte float. */
+/** Returns false for numbers that overflow or underflow a 4-byte float, which the server rejects. */
 export function fitsFloat4(value: number): boolean {
   if (value === 0 || !Number.isFinite(value)) return true;
   return Math.abs(value) < FLOAT4_OVERFLOW && Math.fround(value) !== 0;
@@ -108,7 +108,7 @@ function bytesText(cell: NonNullable<Cell>): string | Refusal {
   return typeof cell === 'string' ? cell : mismatch(cell, 'bytes');
 }
 
-/** Numbers are not accepted here: only the decoder knows their unit, and it marks times as kind `time`. */
+/** Accepts no numbers, because only the decoder knows their unit, and it marks times as kind `time`. */
 function temporalText(cell: NonNullable<Cell>): string | Refusal {
   return typeof cell === 'string' ? cell : mismatch(cell, 'a time');
 }
@@ -139,19 +139,19 @@ function timeToText(target: ColumnTarget): CellToText {
   };
 }
 
-/** Formats fractions as the server prints them, for text columns. */
+/** Formats fractions of a second as the server prints them, for text columns. */
 function withoutTrailingZeros(text: string): string {
   const zone = text.indexOf('+');
   if (zone < 0 || !text.includes('.')) return text;
   return withoutTrailing(text.slice(0, zone), '0') + text.slice(zone);
 }
 
-/** Microseconds per step of the column's precision: 1 for 6 digits, 1000 for 3. */
+/** Returns the microseconds per step of the column's precision: 1 for 6 digits, 1000 for 3. */
 export function roundingUnit(target: Pick<ColumnTarget, 'precision'>): number {
   return 10 ** (6 - target.precision);
 }
 
-/** Rounds half up to a multiple of `unit`; fractions of a microsecond are truncated towards the past. */
+/** Rounds half up to a multiple of `unit`; fractions of a microsecond are rounded down. */
 export function roundMicros(micros: number | bigint, unit: number): number | bigint {
   if (typeof micros === 'number') {
     return unit === 1 ? Math.floor(micros) : Math.floor((Math.floor(micros) + unit / 2) / unit) * unit;

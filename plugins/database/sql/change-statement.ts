@@ -12,12 +12,12 @@ export function changeProblem(sql: string, kind: ChangeKind): string | undefined
   if (first.done === true) return 'the statement is empty';
   const found = classify(first.value.text);
   if (found.kind !== kind) {
-    const carried = found.keyword === '' ? 'another one' : `a statement that begins with ${found.keyword}`;
-    return `the message is of kind ${kind} and carries ${carried}`;
+    const contained = found.keyword === '' ? 'another one' : `a statement that begins with ${found.keyword}`;
+    return `the message is of kind ${kind} but contains ${contained}`;
   }
   return statements.next().done === true
     ? undefined
-    : 'the message carries several statements; a message must carry one';
+    : 'the message contains several statements; a message must contain one';
 }
 
 /** The object exists: duplicate table, object, column, schema, database, function. */
@@ -51,7 +51,9 @@ export function isAlreadyApplied(sql: string, kind: ChangeKind, sqlstate: string
   }
 }
 
-/** ALTER is atomic, so if one of its actions was applied, all were. */
+/**
+ * Returns true for an ALTER that was applied before. ALTER is atomic, so if one of its actions was applied, all were.
+ */
 function isAlterAlreadyApplied(sql: string, sqlstate: string): boolean {
   const reader = new TokenReader(sql);
   const words = new Set<string | undefined>();

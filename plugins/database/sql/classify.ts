@@ -133,7 +133,7 @@ const MAX_NESTING = 100;
 
 /**
  * Limit for the tokens of common table expressions and parentheses that are read before the main keyword. A statement
- * with more is `unknown`, because reading on would block the event loop.
+ * with more is `unknown`, because reading it would block the event loop.
  */
 const MAX_TOKENS = 300_000;
 
@@ -283,7 +283,7 @@ class WordReader {
     return !this.atEnd && this.#scanner.kind === 'punctuation' && chars.includes(this.source);
   }
 
-  /** At an opening parenthesis: whether it contains EXPLAIN options, not a statement. */
+  /** Returns true if the opening parenthesis at the current position encloses EXPLAIN options, not a statement. */
   isOptionList(): boolean {
     const ahead = new Scanner(this.#scanner.text.slice(this.#scanner.end));
     if (!ahead.next() || ahead.kind !== 'word') return false;

@@ -1,4 +1,4 @@
-/** Determines how a column's values are read and written; `other` means as text. */
+/** Determines how the values of a column are read and written. Values of `other` types are read and written as text. */
 export type TypeFamily =
   | 'int2'
   | 'int4'

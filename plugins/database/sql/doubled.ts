@@ -1,4 +1,4 @@
-/** For longer texts, `replaceAll` is too slow: it takes 0.1 µs per match, and there may be millions. */
+/** Length above which `replaceAll` is too slow: it takes 0.1 µs per match, and there may be millions. */
 const LONG = 100_000;
 
 /** Doubles each `char` (one UTF-16 unit) in the text. */

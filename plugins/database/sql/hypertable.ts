@@ -3,9 +3,9 @@ import type { Dialect } from './dialects/dialect.ts';
 import { quoteLiteral, quoteTable } from './quote.ts';
 
 /**
- * Returns the statement that converts a new table into a TimescaleDB hypertable, partitioned by its time column; none
- * for other dialects. The cast selects the signature that exists in every version, as version 2.13 added one with a
- * dimension. The name is qualified because the schema may not be in the search path.
+ * Returns the statement that converts a new table into a TimescaleDB hypertable, partitioned by its time column; an
+ * empty list for other dialects. The cast selects the signature that exists in every version; version 2.13 added one
+ * with a dimension. The name is qualified because the schema may not be in the search path.
  */
 export function hypertableStatements(
   table: TableName,

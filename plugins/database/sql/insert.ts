@@ -34,13 +34,14 @@ export function skipsExisting({ rule, others }: Conflict): boolean {
 }
 
 /**
- * Returns `INSERT … SELECT … FROM ROWS FROM (unnest($1::t[]), …)`: one text for any number of rows, with one array per
- * column. It runs with the session's search path, which triggers may need, so all names in it are qualified. Without a
- * conflict clause, a duplicate key is an error (23505); with `any`, rows that violate any unique constraint are
- * skipped.
+ * Returns `INSERT … SELECT … FROM ROWS FROM (unnest($1::t[]), …)`, whose text does not depend on the number of rows:
+ * each column is one array. It runs with the session's search path, which triggers may need, so all names in it are
+ * qualified. Without a conflict clause, a duplicate key is an error (23505); with `any`, rows that violate any unique
+ * constraint are skipped.
  *
  * PostgreSQL runs triggers and checks constraints before it looks for a conflict. Values of the `kept` columns are
- * therefore read from the stored row, although they do not change. Without a stored row they are NULL.
+ * therefore read from the stored row, although they do not change. Without a stored row, they are NULL or
+ * `nullDefault`.
  */
 export function insertStatement(
   table: TableName,
@@ -60,10 +61,10 @@ export function insertStatement(
   );
 }
 
-/** Updates the stored rows with these keys; rows that do not exist are ignored. */
+/** Returns a statement that updates the stored rows with these keys; rows that do not exist are ignored. */
 export function updateStatement(table: TableName, columns: readonly InsertColumn[], key: readonly string[]): string {
   const others = columns.filter(({ name }) => !key.includes(name));
-  // A table of key columns only has nothing to update, but SQL requires an assignment.
+  // A table with key columns only has nothing to update, but SQL requires an assignment.
   const assigned = (others.length === 0 ? columns : others).map(
     (column) => `${quoteIdentifier(column.name)} = ${selected(column, columns.indexOf(column))}`,
   );
@@ -74,7 +75,10 @@ export function deleteStatement(table: TableName, columns: readonly InsertColumn
   return `DELETE FROM ${quoteTable(table)} AS stored USING ${inputRows(columns)} WHERE ${sameKey(columns, key)}`;
 }
 
-/** Rows of `c1`, `c2` and so on, one array parameter per column. Multi-argument `unnest` cannot be qualified. */
+/**
+ * Returns a FROM item with the columns `c1`, `c2` and so on, each from one array parameter. Each array has its own
+ * call, because `unnest` with several arguments cannot be qualified.
+ */
 function inputRows(columns: readonly InsertColumn[]): string {
   const arrays = columns.map(
     (column, index) =>
@@ -103,7 +107,7 @@ function keptValue({ name, nullDefault }: KeptColumn): string {
   return nullDefault === undefined ? value : `COALESCE(${value}, ${nullDefault})`;
 }
 
-/** Qualified, because the table may have a column of the same name. */
+/** Returns the qualified input column, because the table may have a column of the same name. */
 function selected(column: InsertColumn, index: number): string {
   const cell = `input.c${String(index + 1)}`;
   const value = column.isArray ? `${cell}::${column.baseType}` : cell;

@@ -1,8 +1,10 @@
 /**
- * string: `'…'`, `E'…'`, `U&'…'`, `N'…'` and dollar quotes, including continuation lines; bits: `B'…'`, `X'…'`; quoted:
- * `"…"` and `U&"…"`; number: includes what PostgreSQL calls trailing junk, `10d`; punctuation:
- * `( ) [ ] , ; . : :: := ..`; comment: only an unterminated one, as all others are skipped; other: a character that is
- * not part of SQL.
+ * The kinds of tokens.
+ * - string: `'…'`, `E'…'`, `U&'…'`, `N'…'` and dollar quotes, including continuation lines;
+ * - bits: `B'…'`, `X'…'`; quoted: `"…"` and `U&"…"`;
+ * - number: also with what PostgreSQL calls trailing junk, `10d`;
+ * - punctuation: `( ) [ ] , ; . : :: := ..`;
+ * - comment: only an unterminated one, because all others are skipped; other: a character that is not part of SQL.
  */
 export type TokenKind =
   'word' | 'quoted' | 'string' | 'bits' | 'number' | 'parameter' | 'operator' | 'punctuation' | 'comment' | 'other';
@@ -21,7 +23,7 @@ const WORD_START = 2;
 const WORD_PART = 4;
 const DIGIT = 8;
 const OPERATOR = 16;
-/** An operator with one of these may end in + or - (PostgreSQL manual, 4.1.3). */
+/** An operator that contains one of these characters may end in + or - (PostgreSQL manual, 4.1.3). */
 const OPERATOR_SPECIAL = 32;
 
 const CLASSES = new Uint8Array(128);
@@ -124,7 +126,7 @@ export class Scanner implements Token {
     this.unterminated = unterminated;
   }
 
-  /** The first position after blanks and comments. An unterminated block comment is a token. */
+  /** Returns the first position after blanks and comments. An unterminated block comment is a token. */
   #skipBlanks(from: number): number {
     const { text } = this;
     let position = from;
@@ -172,7 +174,7 @@ export class Scanner implements Token {
     this.#take('word', endOfWord(text, start + 1));
   }
 
-  /** A string continues if only blanks with a line break separate its end from the next quote. */
+  /** Reads a string. It continues if only blanks with a line break separate its end from the next quote. */
   #string(firstInside: number, escapes: boolean, endOfPlain = endOfString): void {
     const { text } = this;
     let inside = firstInside;
@@ -308,7 +310,7 @@ function endOfDigits(text: string, from: number): number {
   return position;
 }
 
-/** Digits, with single underscores between them. */
+/** Skips digits, with single underscores between them. */
 function endOfDecimal(text: string, from: number): number {
   let position = endOfDigits(text, from);
   while (
@@ -329,7 +331,7 @@ function endOfLine(text: string, from: number): number {
   return position;
 }
 
-/** Block comments nest. */
+/** Returns the position after the comment, which may contain other block comments; `undefined` if it is not closed. */
 function endOfComment(text: string, from: number): number | undefined {
   let depth = 1;
   let position = from + 2;
@@ -348,7 +350,7 @@ function endOfComment(text: string, from: number): number | undefined {
   return undefined;
 }
 
-/** The position after the closing quote; a doubled quote does not close. */
+/** Returns the position after the closing quote; a doubled quote does not close. */
 function endOfQuotes(text: string, from: number, quote: '"' | "'"): number | undefined {
   let position = from;
   for (;;) {
@@ -363,7 +365,7 @@ function endOfString(text: string, from: number): number | undefined {
   return endOfQuotes(text, from, "'");
 }
 
-/** Quotes cannot be escaped in bit strings. */
+/** Returns the position after the closing quote. Quotes cannot be escaped in bit strings. */
 function endOfBits(text: string, from: number): number | undefined {
   const found = text.indexOf("'", from);
   return found < 0 ? undefined : found + 1;
@@ -381,7 +383,9 @@ function endOfEscapeString(text: string, from: number): number | undefined {
   return undefined;
 }
 
-/** The position inside the continuation of a string that ended at `from`; `undefined` if it does not continue. */
+/**
+ * Returns the position inside the continuation of a string that ended at `from`; `undefined` if it does not continue.
+ */
 function continuation(text: string, from: number): number | undefined {
   let newline = false;
   let position = from;

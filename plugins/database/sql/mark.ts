@@ -13,17 +13,17 @@ import type { ColumnRole } from '../../../src/data/row-batch.ts';
 const COLUMN_MARK = /^\s*sluice:(tag|primary-tag)(?=\s|$)/;
 const ENGINE_MARK = /^\s*sluice:(time-series|relational)(?=\s|$)/;
 
-/** The role that the column comment assigns, if any. */
+/** Returns the role that the column comment assigns, if any. */
 export function columnRole(comment: string | null): 'tag' | 'primary-tag' | undefined {
   return COLUMN_MARK.exec(comment ?? '')?.[1] as 'tag' | 'primary-tag' | undefined;
 }
 
-/** The mark of a role; `undefined` for roles without a mark. */
+/** Returns the mark of a role; `undefined` for roles without a mark. */
 export function columnMark(role: ColumnRole): string | undefined {
   return role === 'tag' || role === 'primary-tag' ? `sluice:${role}` : undefined;
 }
 
-/** The engine that the database comment assigns, if any. */
+/** Returns the engine that the database comment assigns, if any. */
 export function engineOf(comment: string | null): 'time-series' | 'relational' | undefined {
   return ENGINE_MARK.exec(comment ?? '')?.[1] as 'time-series' | 'relational' | undefined;
 }

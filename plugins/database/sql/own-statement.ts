@@ -1,6 +1,6 @@
 /**
- * An internal statement, whose text does not come from a user. All are declared here so that a test can run each of
- * them under a search path that an attacker controls (test/integration/own-statements.test.ts).
+ * An internal statement, whose text does not come from a user. All internal statements are declared here, so that a
+ * test can run each of them under a search path that an attacker controls (test/integration/own-statements.test.ts).
  */
 export interface OwnStatement {
   /** Unique description of the purpose. */
@@ -13,8 +13,8 @@ export interface OwnStatement {
  * - `asked`: runs with `search_path` set to `pg_catalog, pg_temp` for its duration (`Session.ask`). Tables are
  *   qualified with their schemas. The schemas of the session's own search path are available as the text of a `name[]`
  *   in `pg_catalog.current_setting('sluice.schemas')`.
- * - `qualified`: runs with the session's search path, because it needs it or changes settings. All functions and types
- *   are qualified, and operators are written as `OPERATOR(pg_catalog.=)`.
+ * - `qualified`: runs with the session's search path, because it needs that path or changes settings. All functions and
+ *   types are qualified, and operators are written as `OPERATOR(pg_catalog.=)`.
  */
 export type OwnStatementKind = 'asked' | 'qualified';
 
@@ -24,7 +24,7 @@ export type TextOn = (...names: readonly string[]) => string;
 export interface DeclaredStatement {
   readonly name: string;
   readonly kind: OwnStatementKind;
-  /** Most statements need no names. */
+  /** Most statements take no names. */
   readonly textOn: TextOn;
 }
 

@@ -10,15 +10,16 @@ export interface ColumnValue {
 }
 
 /**
- * The row that a statement changes: by its key, or, if `others` are given, one row that has all of these values. The key is compared
- * by an index then, and the others as texts, because some types have no equality.
+ * The row that a statement changes. Without `others`, it is identified by its key; otherwise, it is one row with this
+ * key and these other values. The other values are compared as text, because some types have no `=` operator. The key
+ * is compared with `=`, so that an index can be used.
  */
 export interface RowCondition {
   readonly key: readonly ColumnValue[];
   readonly others: readonly ColumnValue[] | undefined;
 }
 
-/** @param keeps do nothing if a row with this key exists */
+/** Returns an UPDATE of the row. With `keeps`, nothing is updated if a row with this key exists. */
 export function updateStatement(
   table: TableName,
   values: readonly ColumnValue[],
@@ -31,7 +32,7 @@ export function updateStatement(
   return `UPDATE ${quoteTable(table)} SET ${set.join(', ')} WHERE ${condition(table, row)}${unless}`;
 }
 
-/** @param row `undefined` for all rows */
+/** Returns a DELETE of the row; without `row`, of all rows. */
 export function deleteStatement(table: TableName, row?: RowCondition): string {
   return `DELETE FROM ${quoteTable(table)}${row === undefined ? '' : ` WHERE ${condition(table, row)}`}`;
 }

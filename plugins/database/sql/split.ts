@@ -6,7 +6,10 @@ export interface Statement {
   readonly text: string;
   /** Offset of `text` in the whole text, in UTF-16 units. */
   readonly offset: number;
-  /** The text ended inside a quote or comment. The server reports that; the statement must not be interpreted here. */
+  /**
+   * True if the text ended inside a quote or comment. The server reports that; the statement must not be interpreted
+   * here.
+   */
   readonly unterminated: boolean;
 }
 
@@ -50,7 +53,10 @@ function statement(text: string, start: number, end: number, unterminated: boole
   return { text: text.slice(from, to), offset: from, unterminated };
 }
 
-/** Blanks according to SQL. `trim` also removes others such as U+00A0, which PostgreSQL treats as part of a name. */
+/**
+ * Returns true for blanks according to SQL. `trim` also removes others such as U+00A0, which PostgreSQL treats as part
+ * of a name.
+ */
 function isBlank(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
@@ -110,7 +116,7 @@ class Nesting {
     this.#previous = char;
   }
 
-  /** After a dot and after AS, these words are names. */
+  /** Tracks a word of a body. After a dot and after AS, these words are names. */
   #trackBodyWord(word: string): void {
     if (this.#previous === '.' || (this.#previous === 'AS' && this.#bodyDepth > 0)) return;
     if (this.#bodyDepth === 0) {

@@ -1,10 +1,10 @@
 /** Long work split into steps, one per call of `next`, so that other work can run in between. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Takes about a millisecond. */
+/** Number of tokens that take about a millisecond. */
 const TOKENS_PER_STEP = 5_000;
 
-/** Limit for long tokens; a single token is never split. */
+/** Number of characters per step, which limits steps with long tokens. A single token is never split. */
 const CHARACTERS_PER_STEP = 100_000;
 
 /** Determines when enough tokens and characters for one step have been read. */

@@ -54,7 +54,8 @@ export class TimestampWriter {
 
 /**
  * Converts days since 1970-01-01 to the proleptic Gregorian date (Howard Hinnant, "chrono-compatible low-level date
- * algorithms"). Date ends in the year 275760, but PostgreSQL's timestamps end in 294276. Year 0 is 1 BC.
+ * algorithms"). `Date` is not used, because it ends in the year 275760, but PostgreSQL's timestamps end in 294276. Year
+ * 0 is 1 BC.
  */
 function civilDate(day: number): { year: number; month: number; dayOfMonth: number } {
   const shifted = day + 719_468;

@@ -25,7 +25,7 @@ export class TokenReader {
     return token === undefined ? '' : this.text.slice(token.start, token.end);
   }
 
-  /** The keyword `ahead` tokens after the current one, in upper case. */
+  /** Returns the keyword `ahead` tokens after the current one, in upper case. */
   keyword(ahead = 0): string | undefined {
     return keywordOf(this.text, this.tokens[this.position + ahead]);
   }
@@ -104,7 +104,7 @@ export class TokenReader {
     return false;
   }
 
-  /** The source text between two tokens; `end` is exclusive. */
+  /** Returns the source text between two tokens; `end` is exclusive. */
   sourceBetween(start: number, end: number): string {
     const first = this.tokens[start];
     const last = this.tokens[end - 1];

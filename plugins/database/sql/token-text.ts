@@ -9,17 +9,17 @@ export function foldName(word: string): string {
   return word.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** The word in upper case if the token is unquoted. */
+/** Returns the word in upper case if the token is unquoted. */
 export function keywordOf(text: string, token: Token | undefined): string | undefined {
   return token?.kind === 'word' ? text.slice(token.start, token.end).toUpperCase() : undefined;
 }
 
-/** Limit for the characters of a name that are read; names longer than 63 bytes are rejected anyway. */
+/** Maximum number of characters of a name that are read; names longer than 63 bytes are rejected anyway. */
 const MAX_NAME = 100_000;
 
 /**
- * The name that a token denotes, truncated to 100,000 characters. Returns `undefined` for tokens that are not names,
- * and for `U&"…"`, as its UESCAPE clause may follow.
+ * Returns the name that a token denotes, truncated to 100,000 characters. Returns `undefined` for tokens that are not
+ * names, and for `U&"…"`, because its UESCAPE clause may follow.
  */
 export function nameOf(text: string, token: Token | undefined): string | undefined {
   if (token === undefined || token.unterminated) return undefined;
@@ -29,15 +29,15 @@ export function nameOf(text: string, token: Token | undefined): string | undefin
   return kind === 'quoted' ? text.slice(start + 1, start + MAX_NAME) : undefined;
 }
 
-/** The text in double quotes, at any length; `undefined` as with `nameOf`. */
+/** Returns the text in double quotes, at any length; `undefined` as for `nameOf`. */
 export function quotedText(text: string, { kind, start, end, unterminated }: Token): string | undefined {
   if (unterminated || kind !== 'quoted' || text.charAt(start) !== '"') return undefined;
   return undoubled(text.slice(start + 1, end - 1), '"');
 }
 
 /**
- * The value of a string constant. Returns `undefined` for other tokens, for `U&'…'`, for strings continued on another
- * line, and for escapes of bytes beyond ASCII, which depend on the encoding.
+ * Returns the value of a string constant. Returns `undefined` for other tokens, for `U&'…'`, for strings continued on
+ * another line, and for escapes of bytes beyond ASCII, which depend on the encoding.
  */
 export function stringValue(text: string, token: Token | undefined): string | undefined {
   if (token?.kind !== 'string' || token.unterminated) return undefined;
@@ -60,7 +60,10 @@ export function stringValue(text: string, token: Token | undefined): string | un
   }
 }
 
-/** Quotes inside the string are doubled; a single one means that the string continues on another line. */
+/**
+ * Returns the value of a string without escapes. Quotes inside it are doubled; a single one means that the string
+ * continues on another line.
+ */
 function plainValue(inside: string): string | undefined {
   const withoutPairs = inside.replaceAll("''", '');
   return withoutPairs.includes("'") ? undefined : inside.replaceAll("''", "'");
@@ -107,7 +110,7 @@ function escapedValue(inside: string): string | undefined {
   return value;
 }
 
-/** The digits of an integer constant without underscores (PostgreSQL 16); `undefined` for other tokens. */
+/** Returns the digits of an integer constant without underscores (PostgreSQL 16); `undefined` for other tokens. */
 export function integerText(text: string, token: Token | undefined): string | undefined {
   if (token?.kind !== 'number') return undefined;
   const source = text.slice(token.start, token.end);

@@ -4,13 +4,16 @@ import { DatabaseError } from '../../../src/errors.ts';
 interface TypeRule {
   readonly postgres: string;
   readonly length: 'none' | 'characters' | 'precision' | 'bits';
-  /** Length if none is given. */
+  /** Used if the type name has no length. */
   readonly defaultLength?: number;
 }
 
 const plain = (postgres: string): TypeRule => ({ postgres, length: 'none' });
 const characters = (postgres: string): TypeRule => ({ postgres, length: 'characters' });
-/** The original returns such values unchanged, whereas PostgreSQL's char(n) would pad them with blanks. */
+/**
+ * The type for fixed-length characters. The original returns their values unchanged, whereas PostgreSQL's char(n) would
+ * pad them with blanks.
+ */
 const UNPADDED: TypeRule = { postgres: 'varchar', length: 'characters', defaultLength: 1 };
 
 /** Type names of the documentation, the original and PostgreSQL. INT has 8 bytes, as in the original. */

@@ -11,7 +11,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   completion: 'source <(sluice completion bash)',
 };
 
-/** Gives all commands of a program an example in their help, and the nearest flag to the error about an unknown one. */
+/** Adds an example to the help of all commands of a program, and the nearest flag to the error about an unknown one. */
 export function completeHelp(program: Command): void {
   for (const command of program.commands) {
     const example = EXAMPLES[command.name()];

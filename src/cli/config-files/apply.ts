@@ -58,15 +58,15 @@ async function applyOne(
     await client.create(name, desired.config, state?.after);
     return;
   }
-  // A connector that is to be paused or stopped gets that state before its change starts tasks; one that is to run
-  // starts with its change.
+  // If the new state is paused or stopped, it is set before the configuration, so that the change starts no tasks. If
+  // it is running, it is set after the configuration, so that the tasks start with the change.
   const rests = state !== undefined && state.after !== 'running';
   if (rests) await client.setState(name, ACTIONS[state.after]);
   if (planned.changes.length > 0) await client.change(name, desired.config);
   if (state !== undefined && !rests) await client.setState(name, ACTIONS[state.after]);
 }
 
-/** Another user may have changed it since the plan was made. */
+/** Throws a ConfigError if the connector was changed since the plan was made, for example by another user. */
 async function mustBeAsPlanned(client: ConnectClient, name: string, planned: ConnectorConfigs): Promise<void> {
   const now = await client.config(name);
   const keys = new Set([...Object.keys(planned), ...Object.keys(now)]);

@@ -13,7 +13,7 @@ export function addConfigFileCommands(program: Command): void {
   withPlan(program.command('plan'))
     .description('show what sluice apply would change in a cluster, and validate it; writes nothing')
     .addHelpText('after', '\nExample:\n  sluice plan connectors/ --detailed-exitcode')
-    .option('--detailed-exitcode', 'end with 0 without differences, 2 with some, 1 after an error')
+    .option('--detailed-exitcode', 'exit with 0 if nothing differs, 2 if something differs, 1 after an error')
     .action(async (folder: string, flags: PlanFlags & { detailedExitcode?: boolean }) => {
       const { runPlan } = await import('./run.ts');
       process.exitCode = await orError(runPlan(folder, flags));
@@ -31,7 +31,9 @@ export function addConfigFileCommands(program: Command): void {
   withCluster(program.command('export'))
     .description('write the connectors of a cluster into files, one for each')
     .addHelpText('after', '\nExample:\n  sluice export connectors/ --format yaml')
-    .addOption(new Option('--format <format>', 'of the files').choices(FORMATS).default('json' satisfies FileFormat))
+    .addOption(
+      new Option('--format <format>', 'format of the files').choices(FORMATS).default('json' satisfies FileFormat),
+    )
     .option('--force', 'overwrite existing files')
     .option('--secrets-file <file>', 'write the values of secrets into this file, for --var-file')
     .action(async (folder: string, flags: ExportFlags) => {
@@ -53,10 +55,10 @@ function addDeadLetters(program: Command): void {
     )
     .addHelpText('after', '\nExample:\n  sluice dead-letters orders replay --group 1f0c2a9b7d3e --rate 5000 --follow')
     .option('--group <id>', 'only records of this group, as groups shows it')
-    .option('--selection <json>', 'only these: {"offsets": …, "time": …, "filter": …}')
+    .option('--selection <json>', 'only records of this selection: {"offsets": …, "time": …, "filter": …}')
     .option('--rate <records>', 'records per second at most (default: 1000)', wholeNumber)
-    .option('--transforms <file>', 'options of transforms that replace the own ones: properties or JSON')
-    .option('--id <replay>', 'for status and stop: a replay that is not the last one', wholeNumber)
+    .option('--transforms <file>', 'options of transforms that replace those of the connector: properties or JSON')
+    .option('--id <replay>', 'for status and stop: the replay, if not the last one', wholeNumber)
     .option('--follow', 'wait until the replay has ended')
     .option('--json', 'print the answer as one line of JSON')
     .action(async (connector: string, action: DeadLetterAction, flags: DeadLetterFlags) => {
@@ -96,12 +98,15 @@ function withAddress(command: Command): Command {
     .option('--url <url>', 'REST API of a worker (default: http://localhost:8083)')
     .option('--user <name>', 'user of the REST API; the password comes from SLUICE_PASSWORD')
     .option('--password-file <file>', 'the password in a file')
-    .option('--cacert <file>', "certificates (PEM) that the worker's certificate is checked with");
+    .option('--cacert <file>', "CA certificates (PEM) that verify the worker's certificate");
 }
 
 function withPlan(command: Command): Command {
   return withCluster(command)
-    .option('--var-file <file>', 'values of variables, as properties or JSON; they win over the environment')
+    .option(
+      '--var-file <file>',
+      'values of variables, as properties or JSON; they take precedence over the environment',
+    )
     .option('--prune', 'delete connectors that are in no file')
     .option('--no-dry-run', 'do not try changed sinks with the newest messages of their topics')
     .option('--json', 'print the result as one line of JSON');

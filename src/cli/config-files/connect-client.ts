@@ -8,7 +8,7 @@ export interface ConnectAddress {
   readonly url: string;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** PEM certificates of the authority that signed the server's. */
+  /** PEM certificates of the authority that signed the server's certificate. */
   readonly ca: Buffer | undefined;
 }
 
@@ -19,13 +19,16 @@ interface Answer {
 
 export type ConnectorConfigs = Readonly<Record<string, string | null>>;
 
-/** A connector as `GET /connectors?expand=…` shows it, as far as it is used. Kafka Connect may show values that are null. */
+/**
+ * A connector as `GET /connectors?expand=…` shows it, with the members that are used. Kafka Connect may show values
+ * that are null.
+ */
 export interface ClusterConnector {
   readonly info: Pick<ConnectorInfoAnswer, 'tasks' | 'type'> & { readonly config: ConnectorConfigs };
   readonly status?: Pick<ConnectorStateAnswer, 'connector'>;
 }
 
-/** Longer than a worker takes at most before it answers, 90 s. */
+/** Longer than the 90 s within which a worker answers. */
 const IDLE_TIMEOUT_MS = 100_000;
 /** A large answer over a slow connection takes longer. */
 const TIMEOUT_MS = 600_000;
@@ -33,7 +36,7 @@ const MAX_ANSWER_BYTES = 256_000_000;
 const STATUS_WAITS_MS = [100, 400, 1000, 2000];
 const CONFLICT_WAITS_MS = [500, 1000, 2000, 4000, 8000, 15_000];
 
-/** The REST API of any Connect worker. Errors are ConfigErrors with the method, the path and what the worker said. */
+/** The REST API of any Connect worker. Errors are ConfigErrors with the method, the path and the worker's message. */
 export class ConnectClient {
   readonly #address: ConnectAddress;
   readonly #base: URL;
@@ -47,8 +50,8 @@ export class ConnectClient {
   }
 
   /**
-   * All connectors. With `expand=status` a worker omits connectors without a status, which new ones do not have for a
-   * moment.
+   * All connectors, with their statuses. With `expand=status`, a worker omits connectors without a status. New
+   * connectors have none at first, so the request is repeated for a few seconds.
    */
   async connectors(): Promise<Readonly<Record<string, ClusterConnector>>> {
     const connectors = await this.#need<Record<string, ClusterConnector>>('GET', '/connectors?expand=info');
@@ -109,19 +112,19 @@ export class ConnectClient {
     await this.#need('DELETE', `/connectors/${encodeURIComponent(name)}`);
   }
 
-  /** Asks for a path that only workers of Sluice have. */
+  /** Sends a request for a path that only Sluice workers have. */
   ask<T>(method: string, path: string, body?: unknown): Promise<T> {
     return this.#need<T>(method, path, body);
   }
 
-  /** A worker that is in a rebalance (409) is asked again. */
+  /** Retries while the worker is in a rebalance (409). */
   async #need<T>(method: string, path: string, body?: unknown): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       const answer = await this.#ask(method, path, body);
       if (answer.status < 300) return answer.body as T;
       const waitMs = CONFLICT_WAITS_MS[attempt];
       if (answer.status !== 409 || waitMs === undefined || !/rebalanc|conflicting operation/i.test(said(answer.body))) {
-        throw new ConfigError(`${method} ${path} was answered ${String(answer.status)}: ${said(answer.body)}`);
+        throw new ConfigError(`${method} ${path} failed with status ${String(answer.status)}: ${said(answer.body)}`);
       }
       await sleep(waitMs);
     }

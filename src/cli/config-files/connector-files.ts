@@ -24,7 +24,7 @@ export interface DesiredConnector {
   readonly name: string;
   /** The configuration with `name`, and with variables replaced. */
   readonly config: Readonly<Record<string, string>>;
-  /** `state`: a state that is kept. */
+  /** `state`: the state that each `apply` sets. */
   readonly state: DesiredState | undefined;
   /** `initial_state`: only when the connector is created. */
   readonly initialState: DesiredState | undefined;
@@ -155,7 +155,7 @@ function flat(entries: readonly Entry[], line: number): Described {
   return { line, name, config: entries, state: undefined, initialState: undefined };
 }
 
-/** JSON is YAML too; read as such it keeps its lines and the digits of its numbers. */
+/** JSON is parsed as YAML too, so that its lines and the digits of its numbers are known. */
 function describeDocuments(text: string): Described[] {
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
@@ -180,7 +180,7 @@ class DocumentReader {
     this.#lines = lines;
   }
 
-  /** `undefined`: a resource of Kubernetes that is no connector. */
+  /** `undefined`: the document is a resource of Kubernetes other than a connector. */
   read(): Described | undefined {
     const root = this.#map(this.#document.contents, 'the document');
     const line = this.#line(root);

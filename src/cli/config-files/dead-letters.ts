@@ -30,7 +30,7 @@ const FOLLOW_MS = 1000;
 const EXIT_ERROR = 1;
 const EXIT_FAILED_AGAIN = 2;
 
-/** The exit code of `sluice dead-letters`: 2 if records failed again in the replay that was followed or requested. */
+/** Runs `sluice dead-letters` and returns its exit code: 2 if records failed again in the replay. */
 export async function runDeadLetters(
   connector: string,
   action: DeadLetterAction,
@@ -52,7 +52,7 @@ export async function runDeadLetters(
   return ended(client, path, begun, flags);
 }
 
-/** If requested, waits for the end of the replay; prints its last state. */
+/** Waits for the end of the replay if this is requested, and prints its last state. */
 async function ended(
   client: ConnectClient,
   path: string,

@@ -54,7 +54,9 @@ export async function exportConnectors({ client, folder, format, force }: Export
   return { files: [...contents.keys()], variables: variables.values, warnings };
 }
 
-/** Without a validation, secrets are known by their names. */
+/**
+ * The types of options that the worker's validation reports. If it fails, only the names of options indicate secrets.
+ */
 async function typesOf(client: ConnectClient, { info }: ClusterConnector): Promise<OptionTypes> {
   const pluginClass = info.config['connector.class'] ?? '';
   if (pluginClass === '') return new Map();
@@ -92,7 +94,10 @@ class SecretVariables {
   }
 }
 
-/** @internal A name as part of a path on any system; no two are the same, whatever their case. */
+/**
+ * A name as part of a path on any system. Each returned name is unique, regardless of case.
+ * @internal
+ */
 export function fileStem(name: string, taken: Set<string>): string {
   const safe = name
     .replace(/[^A-Za-z0-9._-]/g, '_')

@@ -10,8 +10,9 @@ const TO_ESCAPE = new RegExp(String.raw`(?<=\$)\$\{|\$\{(?=${NAME}${DEFAULT}\})`
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Replaces `${NAME}` and `${NAME:-default}`; `$${` is written for `${`. References to config providers, `${file:…:…}`, have a
- * colon after the name and stay. An unknown variable is a ConfigError. `learn` gets the values of variables with names of secrets.
+ * Replaces `${NAME}` and `${NAME:-default}`; `$${` is replaced by `${`. References to config providers, `${file:…:…}`,
+ * have a colon after the name and stay. An unknown variable is a ConfigError. `learn` is called with the values of
+ * variables whose names are those of secrets.
  */
 export function replaceFileVariables(text: string, variables: Variables, learn: (secret: string) => void): string {
   return text.replace(REFERENCE, (match, name: string | undefined, otherwise: string | undefined) => {
@@ -28,7 +29,7 @@ export function replaceFileVariables(text: string, variables: Variables, learn: 
   });
 }
 
-/** The text that `replaceFileVariables` makes `text` of. */
+/** The text that `replaceFileVariables` converts back to `text`. */
 export function escapeVariables(text: string): string {
   return text.replace(TO_ESCAPE, '$$$${');
 }

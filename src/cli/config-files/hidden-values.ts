@@ -18,7 +18,7 @@ export function isSecret(key: string, value: string, types: OptionTypes): boolea
   return isSecretValue(key, value, types.get(key));
 }
 
-/** The value as it may be shown. A secret is from now on hidden in all other texts as well. */
+/** The value as it may be shown. A secret is added to `secrets`, which hides it in all other texts as well. */
 export function shown(key: string, value: string, types: OptionTypes, secrets: SecretMask): string {
   if (!isSecret(key, value, types)) return value;
   secrets.add(value);

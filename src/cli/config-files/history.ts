@@ -9,7 +9,7 @@ export interface HistoryFlags extends ClusterFlags {
   readonly json?: boolean;
 }
 
-/** The exit code of `sluice history`. */
+/** Runs `sluice history` and returns its exit code. */
 export async function runHistory(
   connector: string,
   action: HistoryAction,
@@ -37,7 +37,7 @@ export async function runHistory(
 
 function headOf({ n, at, what, by, state, restoredFrom, difference, ...more }: ConnectorChangeAnswer): string {
   const { worker, task, automatic = false } = more;
-  const actor = by === null ? 'not known by whom' : `by ${nameOf(by)}`;
+  const actor = by === null ? 'by an unknown user' : `by ${nameOf(by)}`;
   const who = `${automatic ? 'automatically' : actor}${worker === null ? '' : ` on worker ${worker}`}`;
   const target = task === undefined ? '' : ` task ${String(task)}`;
   const from = restoredFrom === undefined ? '' : ` from ${String(restoredFrom)}`;
@@ -52,7 +52,7 @@ function nameOf({ user, address }: NonNullable<ConnectorChangeAnswer['by']>): st
 }
 
 function differenceOf({ difference }: ConnectorChangeAnswer): string[] {
-  if (difference === null) return ['the configuration before is not known'];
+  if (difference === null) return ['the previous configuration is unknown'];
   return difference.length === 0
     ? ['the configuration has not changed']
     : difference.map((one) => plain(changeText(one)));

@@ -8,7 +8,10 @@ import type { ClusterConnector, ConnectClient, ConnectorConfigs } from './connec
 import type { DesiredConnector, DesiredState } from './connector-files.ts';
 import { isHiddenByWorker, optionTypes, shown, type OptionTypes } from './hidden-values.ts';
 
-/** A key before and after, as the history of a connector shows it; secrets are `[hidden]`. Without `before` it is new, without `after` removed. */
+/**
+ * A key before and after, as the history of a connector shows it; secrets are `[hidden]`. Without `before` the key is
+ * new, without `after` it was removed.
+ */
 export type KeyChange = NonNullable<ConnectorChangeAnswer['difference']>[number];
 
 /** The result of trying the newest messages of a topic with a sink. */
@@ -40,7 +43,7 @@ export interface PlannedConnector {
 
 export interface Plan {
   readonly connectors: readonly PlannedConnector[];
-  /** Connectors of the cluster that are in no file and are left alone, because there was no `--prune`. */
+  /** Connectors of the cluster that are in no file. Without `--prune` they are kept. */
   readonly notInFiles: readonly string[];
 }
 
@@ -62,7 +65,9 @@ const DRY_RUN_MESSAGES = 10;
 const MAX_FAULTS = 5;
 const NONE: OptionTypes = new Map();
 
-/** Compares files with a cluster, validates them, and lets changed sinks try their newest messages. Writes nothing. */
+/**
+ * Compares files with a cluster, validates them, and previews changed sinks with their newest messages. Writes nothing.
+ */
 export async function makePlan({ client, desired, prune, dryRun, secrets }: PlanOptions): Promise<PlannedCluster> {
   const cluster = await client.connectors();
   const planned: PlannedConnector[] = [];
@@ -144,7 +149,7 @@ function stateChange(
   return state === undefined || state === before ? undefined : { before, after: state };
 }
 
-/** The desired state of a connector, as far as its status shows it. */
+/** The state that was requested for a connector, as far as its status shows it. */
 export function stateOf({ status }: ClusterConnector): DesiredState {
   const state = status?.connector.state;
   return state === 'PAUSED' ? 'paused' : state === 'STOPPED' ? 'stopped' : 'running';

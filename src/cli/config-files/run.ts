@@ -39,7 +39,10 @@ interface Prepared extends PlannedCluster {
   readonly secrets: SecretMask;
 }
 
-/** The exit code of `sluice plan`: 1 where something is not valid; with `detailedExitcode` 2 where something differs; else 0. */
+/**
+ * Runs `sluice plan` and returns its exit code: 1 if a configuration is not valid; 2 with `detailedExitcode` if
+ * something differs; otherwise 0.
+ */
 export async function runPlan(folder: string, flags: PlanFlags & { detailedExitcode?: boolean }): Promise<number> {
   const { plan } = await prepare(folder, flags);
   print(flags.json === true ? jsonText(plan) : planText(plan));
@@ -47,7 +50,7 @@ export async function runPlan(folder: string, flags: PlanFlags & { detailedExitc
   return flags.detailedExitcode === true && plan.connectors.some(differs) ? EXIT_DIFFERENCES : 0;
 }
 
-/** The exit code of `sluice apply`: 0 when the cluster is as the files describe it, else 1. */
+/** Runs `sluice apply` and returns its exit code: 0 if the cluster is as the files describe it, otherwise 1. */
 export async function runApply(folder: string, flags: PlanFlags & { yes?: boolean }): Promise<number> {
   const prepared = await prepare(folder, flags);
   const { plan, client, desired, secrets } = prepared;
@@ -78,12 +81,13 @@ export async function runApply(folder: string, flags: PlanFlags & { yes?: boolea
   if (json) print(jsonText({ ...plan, applied, differing: left.map(({ name }) => name) }));
   else if (failed.length > 0)
     print(`${String(applied.length - failed.length)} applied, ${String(failed.length)} failed\n`);
-  else if (left.length > 0) print(`Applied, but these differ again: ${left.map(({ name }) => name).join(', ')}\n`);
+  else if (left.length > 0)
+    print(`Applied, but these connectors differ again: ${left.map(({ name }) => name).join(', ')}\n`);
   else print(`${String(applied.length)} applied; the cluster is as the files describe it\n`);
   return failed.length > 0 || left.length > 0 ? EXIT_ERROR : 0;
 }
 
-/** The exit code of `sluice export`. */
+/** Runs `sluice export` and returns its exit code. */
 export async function runExport(folder: string, flags: ExportFlags): Promise<number> {
   const { format, force = false, secretsFile } = flags;
   const client = await clientOf(flags);
@@ -105,7 +109,7 @@ async function writeSecrets(path: string, text: string, force: boolean): Promise
   try {
     await writeFile(path, text, { flag: force ? 'w' : 'wx', mode: 0o600 });
   } catch (error) {
-    throw new ConfigError(`The file of secrets cannot be written: ${toError(error).message}`, { cause: error });
+    throw new ConfigError(`The file with the secrets cannot be written: ${toError(error).message}`, { cause: error });
   }
 }
 
@@ -150,7 +154,7 @@ async function confirm(): Promise<void> {
   if (!process.stdin.isTTY) throw new ConfigError('Nothing was applied: without a terminal to ask, --yes is needed');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const said = await terminal.question('Apply this? Only yes is taken: ');
+    const said = await terminal.question('Apply this plan? Only yes is accepted: ');
     if (said.trim() !== 'yes') throw new ConfigError('Nothing was applied');
   } finally {
     terminal.close();

@@ -58,7 +58,7 @@ async function examineAll(file: string | undefined, connectors: readonly string[
   return [own, ...(await surroundings(config, connectors, secrets))];
 }
 
-/** A file for `sluice standalone` names no group. */
+/** A file for `sluice standalone` has no `group.id`. */
 function modeOf(properties: Properties): WorkerConfig['mode'] {
   const standalone = properties['group.id'] === undefined && properties['offset.storage.file.filename'] !== undefined;
   return standalone ? 'standalone' : 'distributed';
@@ -107,7 +107,7 @@ async function section(name: string, parts: readonly Promise<readonly Finding[]>
   return { name, findings: (await Promise.all(parts)).flat() };
 }
 
-/** Without a broker, nothing more about it can be checked. */
+/** Runs a check that needs Kafka, or returns nothing if no broker is reachable. */
 async function afterwards(
   kafka: Promise<boolean>,
   about: string,

@@ -20,7 +20,7 @@ export interface ConnectorParts {
   readonly resolver: ConfigResolver;
   readonly validation: ConnectorValidation;
   readonly secrets: SecretMask;
-  /** `group.id`, where sources deliver exactly once. */
+  /** `group.id`, if sources deliver exactly once. */
   readonly exactlyOnceGroup: string | undefined;
   /** Whether a broker answers. */
   readonly kafka: Promise<boolean>;
@@ -29,7 +29,7 @@ export interface ConnectorParts {
 /** Time limit of all examinations of one connector; the systems that it names have limits of their own. */
 const LIMIT_MS = 30_000;
 
-/** Everything about the connector of one file. */
+/** All findings about the connector in one file. */
 export async function connectorSection(path: string, parts: ConnectorParts): Promise<Section> {
   let file: ConnectorFile;
   try {
@@ -97,7 +97,7 @@ async function kafkaFindings(
     ...withPrefix(config, `${kind}.override.`),
   });
   const clients = { consumer: overrides('consumer'), producer: overrides('producer'), admin: overrides('admin') };
-  // Transforms may send records elsewhere.
+  // Transforms may change the topics of records.
   const topics = (config['transforms'] ?? '').trim() === '' ? written : [];
   return examine('topics', () =>
     plugin.type === 'sink'

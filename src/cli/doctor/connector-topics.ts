@@ -13,7 +13,7 @@ export type ConnectorClients = Readonly<Record<'consumer' | 'producer' | 'admin'
 const DEAD_LETTERS = 'errors.deadletterqueue.topic';
 const DEFAULT_CREATION = 'topic.creation.default.';
 
-/** Group and topics of a sink, and its dead letters. */
+/** Findings about the consumer group, the topics and the dead-letter topic of a sink. */
 export async function sinkDemands(config: ConnectorConfig, clients: ConnectorClients): Promise<Finding[]> {
   const name = config['name'] ?? '';
   const findings = await withSurvey(clients.consumer, async (survey, tools) => {
@@ -37,11 +37,14 @@ export async function sinkDemands(config: ConnectorConfig, clients: ConnectorCli
 export interface SourceSurroundings {
   /** `topic.creation.enable` */
   readonly createsTopics: boolean;
-  /** `group.id`, where sources deliver exactly once. */
+  /** `group.id`, if sources deliver exactly once. */
   readonly exactlyOnceGroup: string | undefined;
 }
 
-/** The topics that a source is going to write, as far as they are known, and what it needs for writing exactly once. */
+/**
+ * Findings about the topics that a source will write, as far as they are known, and about its transactional id if it
+ * delivers exactly once.
+ */
 export async function sourceDemands(
   config: ConnectorConfig,
   clients: ConnectorClients,
@@ -60,7 +63,7 @@ export async function sourceDemands(
   return [ofTask, ...findings];
 }
 
-/** The settings of `topic.creation.default.…`; without them the brokers create topics, or they stay missing. */
+/** The settings of `topic.creation.default.…`. Without them, only the brokers can create topics. */
 function creationOf(config: ConnectorConfig): TopicDemand['creation'] {
   const given = withPrefix(config, DEFAULT_CREATION);
   const { partitions, 'replication.factor': factor, include: _include, exclude: _exclude, ...settings } = given;
@@ -72,7 +75,7 @@ type WrittenTopic = Pick<TopicDemand, 'name' | 'property' | 'creation'>;
 
 async function written(topics: readonly WrittenTopic[], { producer, admin }: ConnectorClients): Promise<Finding[]> {
   if (topics.length === 0) return [];
-  const whenMissing = 'the brokers create it if they are set to (auto.create.topics.enable)';
+  const whenMissing = 'the brokers create it if auto.create.topics.enable is set';
   const demands = topics.map((topic) => ({ ...topic, operations: ['Write'] as const, whenMissing }));
   return withSurvey(producer, (survey, tools) =>
     withSurvey(admin, (creator) => new TopicCheck(survey, tools, creator).findings(demands)),

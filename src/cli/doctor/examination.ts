@@ -1,7 +1,7 @@
 import { fail, type Finding } from '../../data/finding.ts';
 import { toError } from '../../errors.ts';
 
-/** Findings about one part of a worker's surroundings. */
+/** Findings about one part of a worker's environment. */
 export interface Section {
   readonly name: string;
   readonly findings: readonly Finding[];
@@ -10,7 +10,7 @@ export interface Section {
 /** An unreachable broker must be reported within ten seconds. */
 const LIMIT_MS = 9000;
 
-/** Runs a check for a limited time. A missing answer and every error are findings. */
+/** Runs a check for a limited time. A timeout and every error become findings. */
 export async function examine(
   about: string,
   look: (signal: AbortSignal) => Promise<readonly Finding[]>,

@@ -6,7 +6,7 @@ import { silentLogger } from '../../observe/logger.ts';
 import { KafkaTools } from './kafka-tools.ts';
 import { TopicCheck, type TopicDemand } from './topic-check.ts';
 
-/** A user of the doctor does not wait as long as a worker does. */
+/** Shorter timeouts than those of a worker, because a user waits for the doctor. */
 const IN_SHORT: ClientProperties = {
   'default.api.timeout.ms': '6000',
   'request.timeout.ms': '5000',
@@ -39,8 +39,8 @@ export async function brokerFindings(config: WorkerConfig): Promise<Finding[]> {
 }
 
 /**
- * Clients of connectors inherit nothing of the worker's security (docs/worker.md#worker-files): each kind that has other
- * properties is tried.
+ * Tries to connect with the properties of each kind of client. Clients of connectors do not inherit the worker's
+ * security settings (docs/worker.md#worker-files).
  */
 export async function clientFindings({ clients }: WorkerConfig): Promise<Finding[]> {
   const kinds = ['consumer', 'producer', 'admin'] as const;
@@ -76,7 +76,7 @@ export async function groupFinding(survey: Survey, tools: KafkaTools, groupId: s
   return fail(about, 'the user lacks Read, and cannot join it', tools.allow(['Read'], 'group', groupId));
 }
 
-/** `prefix`: the prefix of all ids that will be used. */
+/** Whether the user may use a transactional id. `prefix`: the common prefix of all ids that will be used. */
 export async function transactionFinding(
   survey: Survey,
   tools: KafkaTools,

@@ -37,9 +37,7 @@ export class KafkaTools {
   }
 }
 
-/**
- * The name of the user as this client knows it, from SASL. With TLS alone, the broker derives it from the certificate.
- */
+/** The user name in the SASL settings of a client. Without SASL, the broker derives it from the TLS certificate. */
 function userOf(properties: ClientProperties): string | undefined {
   try {
     const { options } = parseJaas(properties['sasl.jaas.config'] ?? '');

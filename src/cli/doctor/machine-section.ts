@@ -9,11 +9,11 @@ import { toError } from '../../errors.ts';
 import { httpRequest } from '../../http/http-client.ts';
 import { pluginProblems } from '../../worker/plugin-list.ts';
 
-/** A worker has two or three sockets for each broker and client, and those of databases and of requests. */
+/** A worker has two or three sockets for each broker and client, and further ones for databases and requests. */
 const FEW_FILES = 4096;
 const ANSWER_MS = 2000;
 
-/** How many files this process may have open; Node raises the limit as far as it may. */
+/** The limit of open files of this process. Node has raised the soft limit to the hard limit. */
 export function fileLimitFinding(): Finding {
   const about = 'open files';
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: string | number } } };
@@ -24,7 +24,7 @@ export function fileLimitFinding(): Finding {
   return warn(about, `at most ${String(count)}, which many connectors reach`, remedy);
 }
 
-/** Whether the worker could listen where its management API and its services are to answer. */
+/** Whether the worker could listen on the addresses of its management API and its services. */
 export async function portFindings(config: WorkerConfig, services: readonly ServicePlugin[]): Promise<Finding[]> {
   const { listeners, 'admin.listeners': admin } = config.rest;
   const metrics = config.own['metrics.listeners'] ?? [];
@@ -45,22 +45,22 @@ async function portFinding(property: string, url: string): Promise<Finding> {
   if (listener === undefined) return fail(about, 'is not of the form http://host:port');
   const { host, port, protocol } = listener;
   const refusal = await listenOnce(host, port);
-  if (refusal === undefined) return ok(about, 'can be listened at');
+  if (refusal === undefined) return ok(about, 'is available');
   if (refusal !== 'EADDRINUSE') {
     const reasons: Readonly<Record<string, string>> = {
       EACCES: 'this user may not listen at this port',
-      EADDRNOTAVAIL: 'the host is no address of this machine',
+      EADDRNOTAVAIL: 'this machine does not have the address',
       ENOTFOUND: 'the host has no address',
     };
     return fail(about, reasons[refusal] ?? refusal, `set ${property} to another host or port`);
   }
   if (protocol === 'http' && property === 'listeners' && (await isConnectWorker(host, port))) {
-    return warn(about, 'a Connect worker answers here already', 'if it is not this one, set another port');
+    return warn(about, 'a Connect worker already listens here', 'if it is not this one, set another port');
   }
   return fail(about, 'the port is taken', `ss -ltnp 'sport = :${String(port)}', or set ${property} to another port`);
 }
 
-/** Why not, as the code of the error. */
+/** Tries to listen on an address. Returns the error code if this fails. */
 async function listenOnce(host: string, port: number): Promise<string | undefined> {
   const server = createServer();
   try {

@@ -17,7 +17,7 @@ export function jsonReport(sections: readonly Section[], version: string, secret
   return secrets.hide(JSON.stringify({ version, status: worstOf(sections), sections }));
 }
 
-/** For people: a heading for each section, a line for each finding, and its fix below. */
+/** The report as text: a heading for each section, a line for each finding, and its fix below. */
 export function textReport(sections: readonly Section[], secrets: SecretMask, colours: boolean): string {
   const level = (name: Level): string => {
     const text = name.padEnd(4);
@@ -43,7 +43,7 @@ function summary(sections: readonly Section[]): string {
   return `${String(count('ok'))} ok, ${String(warns)} to look at, ${String(fails)} to fix`;
 }
 
-/** One line without control characters: brokers and databases wrote parts of it. */
+/** One line without control characters, because texts of brokers and databases may contain them. */
 function plain(text: string): string {
   return text.replace(/[\n\r\t]+/g, ' ').replace(/[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, '?');
 }

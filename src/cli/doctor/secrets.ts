@@ -5,7 +5,7 @@ import { parseJaas } from '../../tls/jaas.ts';
 
 /** The password in `//user:password@host`. */
 const URL_PASSWORD = /\/\/[^/?#@:\s]*:([^@/\s]+)@/g;
-/** Names of files and servers are what a report is about. */
+/** Names of files and servers are not hidden, because a report must show them. */
 const SHOWN_NAME = /(?:url|location|certificate|key|source)$/i;
 
 /** Hides the secrets of these properties in all findings, including messages of brokers and databases. */
@@ -22,6 +22,6 @@ function learnJaas(text: string, secrets: SecretMask): void {
   try {
     for (const [key, value] of Object.entries(parseJaas(text).options)) if (isSecretName(key)) secrets.add(value);
   } catch {
-    // The part that uses the value reports what is wrong with it.
+    // The check that uses the value reports its error.
   }
 }

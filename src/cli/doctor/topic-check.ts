@@ -17,7 +17,7 @@ export interface TopicDemand {
   readonly whenMissing?: Finding['message'];
 }
 
-/** Looks at topics; `creator` is the client that creates those that are missing, the same unless another one is named. */
+/** Checks topics. `creator`: the client that would create missing topics; by default the same client. */
 export class TopicCheck {
   readonly #survey: Survey;
   readonly #tools: KafkaTools;
@@ -64,7 +64,7 @@ export class TopicCheck {
       findings.push(fail(about, message, this.#tools.describeTopic(name)));
     }
     if (singlePartition === true && topic.partitions !== 1) {
-      const remedy = `name a topic that does not exist yet by ${property ?? ''}; the worker creates it`;
+      const remedy = `set ${property ?? ''} to a topic that does not exist yet; the worker creates it`;
       findings.push(fail(about, `it has ${String(topic.partitions)} partitions and must have one`, remedy));
     }
     return findings;
@@ -78,7 +78,7 @@ export class TopicCheck {
     if (policy === 'compact') return [];
     if (policy === undefined) {
       const remedy = this.#tools.allow(['DescribeConfigs'], 'topic', name);
-      return [warn(about, 'its settings may not be read; cleanup.policy must be compact', remedy)];
+      return [warn(about, 'the user may not read its settings; cleanup.policy must be compact', remedy)];
     }
     const remedy = this.#tools.setTopic(name, 'cleanup.policy=compact');
     return [fail(about, `cleanup.policy is ${policy} and must be compact: what it keeps would be lost`, remedy)];
@@ -104,7 +104,7 @@ export class TopicCheck {
   }
 }
 
-/** The option that has the replication factor of a topic; the worker's own topic takes that of the config topic. */
+/** The option with the replication factor of a topic. The worker's own topic has that of the config topic. */
 function factorProperty({ property }: TopicDemand): string {
   if (property === undefined) return 'topic.creation.default.replication.factor';
   if (property === 'sluice.storage.topic') return 'config.storage.replication.factor';

@@ -22,17 +22,21 @@ interface DrainFlags {
   readonly wait: boolean;
 }
 
-/** The same exit code as for the other commands that an error stopped. */
+/** The exit code after an error, as for the other commands. */
 const EXIT_STOPPED_BY_ERROR = 2;
 
 /**
- * Declares `produce`, `consume` and `drain`. `runningBroker` gives the address of a local stack's broker, where one runs.
+ * Declares `produce`, `consume` and `drain`. `runningBroker` returns the address of the broker of a local stack, if one
+ * runs.
  */
 export function addConsoleCommands(program: Command, runningBroker: () => string | undefined): void {
   const withCluster = (command: Command): Command =>
     command
-      .option('--bootstrap <servers>', 'the Kafka (default: BOOTSTRAP_SERVERS, that of sluice dev, 127.0.0.1:9092)')
-      .option('--worker-config <file>', "take the Kafka, and how to log in to it, from a worker's file");
+      .option(
+        '--bootstrap <servers>',
+        'the Kafka brokers (default: BOOTSTRAP_SERVERS, those of sluice dev, 127.0.0.1:9092)',
+      )
+      .option('--worker-config <file>', "take the brokers, and the login to them, from a worker's file");
 
   const clusterChoice = ({ bootstrap, workerConfig }: ClusterFlags): ClusterChoice => {
     const named = process.env['BOOTSTRAP_SERVERS'] ?? '';

@@ -5,15 +5,18 @@ import { silentLogger } from '../../observe/logger.ts';
 import { SecretMask } from '../../observe/secret-mask.ts';
 import { readWorkerProperties } from '../../worker/worker-properties.ts';
 
-/** Where a command finds its cluster. */
+/** The cluster of a command. */
 export interface ClusterChoice {
-  /** `host:port,…`; absent: that of the worker file. */
+  /** `host:port,…`; `undefined`: the brokers of the worker file. */
   readonly bootstrapServers: string | undefined;
-  /** A worker's properties: its brokers, and how it enters them (`security.…`, `sasl.…`, `ssl.…`). */
+  /**
+   * A file with a worker's properties, of which the brokers and the security settings are used (`security.…`, `sasl.…`,
+   * `ssl.…`).
+   */
   readonly workerFile: string | undefined;
 }
 
-/** Clients of the cluster; rejects within 10 s when no broker answers. */
+/** Creates a client of the cluster. Rejects within 10 s if no broker answers. */
 export async function connectTo(choice: ClusterChoice): Promise<KafkaClient> {
   const properties = await clientProperties(choice);
   await requireBroker(properties, silentLogger);

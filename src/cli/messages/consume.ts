@@ -9,7 +9,7 @@ export interface ConsumeOptions {
   /** The number of messages to print; absent: no limit. */
   readonly count: number | undefined;
   readonly cluster: ClusterChoice;
-  /** Whether people read the output: control characters are replaced by a sign. */
+  /** Whether the output is a terminal. Then control characters are replaced. */
   readonly forPeople: boolean;
 }
 
@@ -20,7 +20,10 @@ const POLL_MS = 1000;
 const APPEAR_CHECK_MS = 500;
 const LINE_FEED = Buffer.from('\n');
 
-/** Writes the values of a topic's messages, one per line, oldest first in each partition, and continues with new messages. */
+/**
+ * Writes the values of a topic's messages, one per line, and continues with new messages. In each partition, the oldest
+ * comes first.
+ */
 export async function consume(options: ConsumeOptions, output: Writable, note: Note): Promise<void> {
   const { topic, count = Infinity } = options;
   const client = await connectTo(options.cluster);
@@ -41,8 +44,8 @@ export async function consume(options: ConsumeOptions, output: Writable, note: N
 }
 
 /**
- * Waits for a topic that does not exist yet, because sources need a moment to create theirs. Contacts the partition
- * leaders too: an unreachable one is an error here, and would only be silence later.
+ * Waits for a topic that does not exist yet, because sources need a moment to create theirs. Also contacts the
+ * partition leaders, so that an unreachable one is an error here; later there would just be no messages.
  */
 async function partitionsOf(client: KafkaClient, topic: string, note: Note): Promise<readonly PartitionPosition[]> {
   const admin = client.admin();
@@ -64,6 +67,6 @@ async function partitionsOf(client: KafkaClient, topic: string, note: Note): Pro
 export function valueText({ value }: Pick<ConsumedRecord, 'value'>, forPeople: boolean): Buffer {
   if (value === null) return Buffer.from('null');
   if (!forPeople) return value;
-  // Escape sequences would move the cursor, or worse.
+  // Escape sequences could move the cursor or control the terminal in other ways.
   return Buffer.from(value.toString('utf8').replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, '\u{fffd}'));
 }

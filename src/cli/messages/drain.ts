@@ -15,12 +15,12 @@ export interface DrainOptions {
 
 const POLL_MS = 500;
 const REQUEST_MS = 95_000;
-/** A leader that disappears, or is drained and stopped, is replaced within its session timeout. */
+/** A leader that has disappeared, or was drained and stopped, is replaced within its session timeout. */
 const RETRY_MS = 60_000;
 
 /**
- * Drains a worker of a group and waits until it has no work left; `print` gets a line for each change. Rejects with what to
- * do when the worker or the group does not answer.
+ * Drains a worker of a group and waits until it has no work left. `print` is called with a line for each change.
+ * Rejects if the worker or the group does not answer.
  */
 export async function drain(options: DrainOptions, print: (line: string) => void): Promise<void> {
   const { worker, undo, noWait } = options;
@@ -50,7 +50,7 @@ function line({ worker_id: id, is_leader: isLeader, state, connectors, tasks }: 
   return `${id}: ${state}, ${left}${isLeader ? ' (leader)' : ''}`;
 }
 
-/** An error that may pass in a moment. */
+/** An error that may disappear on a retry. */
 class TemporaryError extends Error {}
 
 class ClusterApi {
@@ -102,7 +102,7 @@ class ClusterApi {
   }
 }
 
-/** Answers of workers that have no leader, or do not agree on it. */
+/** Whether a retry may succeed: the workers have no leader, or are still agreeing on one. */
 function isTemporary(status: number, message: string): boolean {
   return status >= 500 || (status === 409 && message.includes('rebalance'));
 }

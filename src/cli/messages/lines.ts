@@ -1,13 +1,13 @@
 import { ConfigError } from '../../errors.ts';
 
-/** Brokers take messages of 1 MB by default. */
+/** By default, brokers accept messages of up to 1 MB. */
 const MAX_LINE_BYTES = 1_000_000;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * The lines of a stream, as many at a time as have arrived, without their line ends; empty lines are left out. Rejects at
- * a line longer than a message may be, with its number; the lines before it have been given.
+ * Yields the lines of a stream without their line ends, as many at a time as have arrived. Empty lines are left out. If
+ * a line is longer than a message may be, the lines before it are yielded, and then an error with its number is thrown.
  */
 export async function* arrivingLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Buffer[], void> {
   let number = 0;

@@ -8,16 +8,16 @@ export interface ProduceOptions {
   readonly topic: string;
   /** Absent or `-`: standard input. */
   readonly file: string | undefined;
-  /** Key of all messages; `undefined`: they have none. */
+  /** Key of all messages; `undefined`: the messages have no key. */
   readonly key: string | undefined;
-  /** Make the topic when it is missing, as the broker makes topics by default. */
+  /** Whether to create the topic, with the broker's defaults, if it is missing. */
   readonly create: boolean;
   readonly cluster: ClusterChoice;
 }
 
 /**
- * Sends each line of a file or of standard input to a topic as a message, as the lines come, and returns how many the
- * broker has acknowledged.
+ * Sends each line of a file or of standard input to a topic as a message, as soon as it arrives. Returns the number of
+ * messages that the broker has acknowledged.
  */
 export async function produce(options: ProduceOptions): Promise<number> {
   const input = await openInput(options.file);

@@ -7,7 +7,7 @@ import { hasVariables, replaceVariables, variablesOf, type Variable } from './va
 /** A configuration with resolved variables. */
 export interface ResolvedConfig<C> {
   readonly config: C;
-  /** Time until the first value expires; absent if none does. */
+  /** Milliseconds until the first value expires; `undefined` if no value expires. */
   readonly ttlMs: number | undefined;
   /** The resolved values by variable, as written in the configuration. */
   readonly values: ReadonlyMap<string, string>;
@@ -25,7 +25,7 @@ export class ConfigResolver {
   readonly #logger: Logger;
   readonly #isSecret: (key: string) => boolean;
 
-  /** `isSecret` exempts the values of some keys from being secrets. */
+  /** `isSecret`: whether the resolved values of a key are secrets; by default, all are. */
   constructor(
     providers: ReadonlyMap<string, ConfigProvider>,
     secrets: SecretMask,

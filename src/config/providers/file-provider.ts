@@ -10,7 +10,7 @@ export type ReadValues = (
   path: string,
 ) => Promise<ReadonlyMap<string, string> | undefined>;
 
-/** A provider that reads files below `allowed.paths`. Its values expire after `ttl.ms`. */
+/** A provider that reads files under `allowed.paths`. Its values expire after `ttl.ms`. */
 export function fileProvider(
   parameters: Readonly<Record<string, string>>,
   logger: Logger,

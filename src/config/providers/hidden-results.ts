@@ -32,8 +32,8 @@ function hiddenValue(view: ValueView, given: string | null, resolved: string | n
 }
 
 /**
- * Replaces the value at the start of a message. If the message quotes it elsewhere too, it is replaced by the message of Connect's
- * trunk.
+ * Hides the resolved value at the start of an error message. If the message contains the value elsewhere too, the whole
+ * message is replaced by that of Connect's trunk.
  */
 function hiddenError(name: string, error: string, resolved: string, secrets: SecretMask): string {
   const forms = [resolved, resolved.trim(), `[${resolved.split(',').map(withoutJavaBlanks).join(', ')}]`];

@@ -24,10 +24,10 @@ const SECRET: Kind = {
 const CONFIG_MAP: Kind = { name: 'ConfigMap', resource: 'configmaps', valueOf: (data) => data };
 
 /**
- * `${secrets:namespace/name:key}`: a key of a Secret or ConfigMap, read from the Kubernetes API as the pod's service account (the
- * providers of Strimzi's kafka-kubernetes-config-provider 1.2). The default namespace is the pod's. A key with `*` or `?` means all
- * matching keys in order, joined by the parameter `separator` (default: line feed). Unlike in Java, a key without a match has no
- * value: the variable stays unchanged, with a warning.
+ * `${secrets:namespace/name:key}`: a key of a Secret or ConfigMap, read from the Kubernetes API as the pod's service
+ * account (the providers of Strimzi's kafka-kubernetes-config-provider 1.2). The default namespace is the pod's. For a
+ * key with `*` or `?`, the values of all matching keys are joined by the parameter `separator` (default: line feed).
+ * Unlike in Java, a key without a match has no value: the variable stays unchanged, with a warning.
  */
 class KubernetesConfigProvider implements ConfigProvider {
   readonly #kind: Kind;
@@ -82,7 +82,7 @@ class KubernetesConfigProvider implements ConfigProvider {
   }
 }
 
-/** The values of the matching keys in the order of the keys. */
+/** The values of the matching keys, sorted by key. */
 function matching(pattern: string, data: ReadonlyMap<string, string>): string[] {
   const exact = data.get(pattern);
   if (exact !== undefined) return [exact];
@@ -91,7 +91,7 @@ function matching(pattern: string, data: ReadonlyMap<string, string>): string[] 
   return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
 }
 
-/** `*` matches any characters, `?` one. Takes at most length of text times length of pattern steps. */
+/** `*` matches any characters, `?` one. Takes at most `text.length * pattern.length` steps. */
 function matchesGlob(text: string, pattern: string): boolean {
   let [at, to] = [0, 0];
   let star: { readonly to: number; at: number } | undefined;

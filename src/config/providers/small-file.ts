@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { toError } from '../../errors.ts';
 
-/** More than any secret, so that a variable that names a device or a log does not exhaust the memory. */
+/** Secrets are smaller. The limit prevents a variable that names a device or a log file from exhausting the memory. */
 const MAX_BYTES = 1024 * 1024;
 
 /** Rejects if the file has more than 1 MiB. */

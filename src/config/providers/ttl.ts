@@ -7,6 +7,7 @@ import { ConfigError } from '../../errors.ts';
 export function ttlMsOf(parameters: Readonly<Record<string, string>>): number | undefined {
   const text = parameters['ttl.ms']?.trim() ?? '';
   if (text === '') return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new ConfigError(`Invalid value ${text} for configuration ttl.ms: milliseconds`);
+  if (!/^\d{1,15}$/.test(text))
+    throw new ConfigError(`Invalid value ${text} for configuration ttl.ms: Not a number of milliseconds`);
   return Number(text);
 }

@@ -54,9 +54,10 @@ function* matches(value: string): Generator<Match, void, undefined> {
 const MIN_UNAMBIGUOUS_LENGTH = 8;
 
 /**
- * Restores variables in a configuration that a connector derived from its own, before it is stored: where the connector copied a
- * value (org.apache.kafka.connect.runtime.AbstractHerder#reverseTransform), and where it included one in another value. `values`
- * are the resolved values in `given` by variable.
+ * Restores variables in the configuration `made`, which a connector derived from its own configuration `given`, so that
+ * no resolved value is stored. An option that the connector copied gets its original text
+ * (org.apache.kafka.connect.runtime.AbstractHerder#reverseTransform). In other options, resolved values are replaced by
+ * their variables. `values`: the resolved values in `given` by variable.
  */
 export function withVariables(
   made: Readonly<Record<string, string>>,

@@ -2,37 +2,46 @@ import type { OptionDeclarations, OptionResult } from '../../config/option.ts';
 import type { Finding } from '../../data/finding.ts';
 import type { Logger } from '../../observe/logger.ts';
 
-/** A flat configuration as Connect keeps it. Variables of config providers (`${file:…}`) are already replaced by their values. */
+/**
+ * A flat configuration, as Connect stores it. Variables of config providers (`${file:…}`) have been replaced by their values.
+ */
 export type ConnectorConfig = Readonly<Record<string, string>>;
 
 /** Members of all plugins. */
 export interface PluginBase {
-  /** The full class name, with its package: configurations name it, or its last part, and answers show it. */
+  /**
+   * The full class name, including its package. Configurations name the plugin by it or by its last part, and REST responses
+   * contain it.
+   */
   readonly className: string;
-  /** For a plugin of `plugin.path` the version of its package.json replaces this one. */
+  /** For a plugin in `plugin.path`, the version in its package.json replaces this version. */
   readonly version: string;
-  /** The plugin's own options, in the order in which they are shown, without those of Connect. */
+  /** The plugin's own options, without those of Connect, in the order in which they are shown. */
   readonly options: OptionDeclarations;
-  /** Tasks with this plugin run in the main thread of the worker, where they can hold up everything else; by default in worker threads. */
+  /**
+   * If set, tasks with this plugin run in the main thread of the worker, where they can delay everything else. By default,
+   * tasks run in worker threads.
+   */
   readonly needsMainThread?: boolean;
 }
 
 /** Members of both kinds of connectors. */
 export interface ConnectorPluginBase extends PluginBase {
-  /** Class name of the task, kept in task configurations as `task.class` and shown in logs. */
+  /** Class name of the task. Task configurations contain it as `task.class`, and logs show it. */
   readonly taskClassName: string;
-  /** Returns a new instance, which is not started. */
+  /** Returns a new connector that has not been started. */
   createConnector(config: ConnectorConfig): Connector;
   /**
-   * Checks of several options together, or against the system that they name, after the declared checks of each option.
-   * @param config the configuration as the user gave it: any option can be missing or wrong
-   * @returns results by option name; their errors are added to those of the declared checks. No error is thrown for bad values
+   * Validates several options together, or against the system that they name. Called after the declared checks of each option.
+   * @param config the configuration as the user entered it: any option can be missing or invalid
+   * @returns results by option name; their errors are added to those of the declared checks. Invalid values must not cause an
+   * exception
    */
   validate?(config: ConnectorConfig): Promise<readonly OptionResult[]>;
   /**
-   * Checks the system that a valid configuration names, for `sluice doctor`: whether it can be reached, and whether the connector
-   * has the rights and settings that it needs. It must not change anything.
-   * @throws any error becomes a finding
+   * Checks the system that a valid configuration names, for `sluice doctor`: whether it is reachable, and whether the connector
+   * has the required privileges and settings. It must not change anything.
+   * @throws any error; it is reported as a finding
    */
   diagnose?(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]>;
 }
@@ -42,7 +51,7 @@ export interface DiagnosisContext {
   readonly logger: Logger;
   /** Aborted when the findings are no longer needed. */
   readonly signal: AbortSignal;
-  /** Names topics that a source is going to write, so that the rights on them are looked at. */
+  /** Names topics that a source will write, so that the privileges for them are checked. */
   writesTo(topics: readonly string[]): void;
 }
 
@@ -50,30 +59,30 @@ export interface DiagnosisContext {
 export interface ConnectorContext {
   readonly connectorName: string;
   readonly logger: Logger;
-  /** Asks the worker to call `taskConfigs` again, because the work has changed (a table was created, for instance). */
+  /** Asks the worker to call `taskConfigs` again, because the work has changed (for instance, because a table was created). */
   requestTaskReconfiguration(): void;
-  /** Sets the connector to FAILED with the trace of this error; its tasks continue. */
+  /** Sets the connector to FAILED with the stack trace of this error. Its tasks continue. */
   raiseError(error: Error): void;
 }
 
 /**
- * Decides how the work of a connector is divided into tasks. It reads and writes no records itself. One instance runs in the
- * whole cluster, on the worker that owns the connector.
+ * Decides how the work of a connector is divided into tasks. It does not read or write records. The cluster runs one instance,
+ * on the worker that owns the connector.
  */
 export interface Connector {
   /**
    * Called once, before `taskConfigs`.
-   * @param config the whole configuration of the connector, with Connect's own keys
-   * @throws any error sets the connector to FAILED; a ConfigError names the option that is wrong
+   * @param config the whole configuration of the connector, including Connect's own options
+   * @throws any error; it sets the connector to FAILED. A ConfigError names the invalid option
    */
   start(config: ConnectorConfig, context: ConnectorContext): Promise<void>;
   /**
    * Called after `start` and after each request for reconfiguration.
    * @param maxTasks the value of `tasks.max`
-   * @returns at most `maxTasks` configurations, one for each task; with more the connector FAILS
-   * @throws any error is logged, and the call is repeated after a pause
+   * @returns at most `maxTasks` configurations, one for each task. If there are more, the connector fails
+   * @throws any error; it is logged, and the call is repeated after a pause
    */
   taskConfigs(maxTasks: number): Promise<readonly ConnectorConfig[]>;
-  /** Releases what `start` acquired. Called at most once, also after a failed start; it has 5 seconds. */
+  /** Releases the resources that `start` acquired. Called at most once, also after a failed start. It has 5 seconds. */
   stop(): Promise<void>;
 }

@@ -5,24 +5,24 @@ import type { ConnectValue } from '../../data/value.ts';
 import type { Finding } from '../../data/finding.ts';
 import type { ConnectorConfig, DiagnosisContext, PluginBase } from './connector.ts';
 
-/** A value with its schema, as converters exchange it. */
+/** A value with its schema, as converters receive and return it. */
 export interface SchemaAndValue {
   readonly schema: Schema | null;
   readonly value: ConnectValue;
 }
 
 /**
- * Turns Connect's data into the bytes of keys or values, and back. It is configured once; after that the result depends on
- * the parameters alone. docs/plugins.md#3-a-converter has an example.
+ * Converts Connect's data to the bytes of keys or values, and back. After it has been configured, the result depends only on
+ * the parameters. docs/plugins.md#3-a-converter has an example.
  *
- * A converter that must wait (for a schema from a registry) has the `prepare…` methods: the worker calls them first and
- * awaits the promise, if there is one.
+ * A converter that must wait (for a schema from a registry) has the `prepare…` methods. The worker calls them first and awaits
+ * the promise, if one is returned.
  */
 export interface Converter {
   /**
    * @param schema `null` for data without a schema
    * @returns the bytes; `null` for a record without a value (a tombstone)
-   * @throws DataError if the value does not match the schema or has no form in bytes
+   * @throws DataError if the value does not match the schema or cannot be represented as bytes
    */
   fromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null;
   /**
@@ -31,21 +31,33 @@ export interface Converter {
    */
   toConnectData(topic: string, bytes: Uint8Array | null): SchemaAndValue;
   /**
-   * Returns a promise if something must be awaited before `fromConnectData` with these parameters. It rejects with a
-   * DataError for a fault of this record, and with an UnavailableError if the same would happen to all records.
+   * Returns a promise if something must be awaited before `fromConnectData` is called with these parameters. The promise
+   * rejects with a DataError if this record is at fault, and with an UnavailableError if every record would fail.
    */
   prepareFromConnectData?(topic: string, schema: Schema | null, value: ConnectValue): Promise<void> | undefined;
-  /** The same for `toConnectData`. */
+  /** Like `prepareFromConnectData`, but for `toConnectData`. */
   prepareToConnectData?(topic: string, bytes: Uint8Array | null): Promise<void> | undefined;
-  /** For `SinkRecordBlock.readStructs`. Values that it cannot read are left to `toConnectData`, which reports what is wrong. */
+  /**
+   * Reads structs for `SinkRecordBlock.readStructs`. If it cannot read a value, the worker calls `toConnectData`, which reports
+   * the error.
+   */
   readStructs?(block: MessageBlock, from: number, to: number, take: TakeStruct): number;
-  /** `true`: the converter accepts all bytes and returns them unchanged or as UTF-8 text, so that sinks may read the bytes. */
+  /**
+   * If `true`, the converter accepts all bytes and returns them unchanged or as UTF-8 text, so that sinks may read the bytes
+   * directly.
+   */
   readonly passesMessages?: boolean;
-  /** `true`: `fromConnectData` returns strings with this schema as their UTF-8, and `null` for null without a schema. */
+  /**
+   * If it returns `true`, `fromConnectData` encodes strings with this schema as UTF-8, and returns `null` for null without a
+   * schema.
+   */
   passesText?(schema: Schema): boolean;
-  /** `true`: `fromConnectData` returns the JSON of the value alone, and that of a struct is made of the JSON of its fields. */
+  /**
+   * If `true`, `fromConnectData` returns only the JSON of the value, and the JSON of a struct consists of the JSON of its
+   * fields.
+   */
   readonly writesPlainJson?: boolean;
-  /** The task stops: pending promises reject with an AbortError. */
+  /** Called when the task stops. Pending promises reject with an AbortError. */
   close?(): void;
 }
 
@@ -54,14 +66,14 @@ export interface ConverterPlugin extends PluginBase {
   /**
    * Called for each task.
    * @param config the properties below `key.converter.` or `value.converter.`, without this prefix
-   * @throws ConfigError that names the option that is wrong
+   * @throws ConfigError that names the invalid option
    */
   create(config: ConnectorConfig, isKey: boolean): Converter;
-  /** As for connectors, with the properties that `create` gets. */
+  /** Like `diagnose` of connectors, with the properties that `create` receives. */
   diagnose?(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]>;
 }
 
-/** The same for the values of headers. A DataError is a fault of the record. */
+/** Like Converter, but for the values of headers. A DataError means that the record is at fault. */
 export interface HeaderConverter {
   fromConnectHeader(topic: string, key: string, schema: Schema | null, value: ConnectValue): Uint8Array | null;
   toConnectHeader(topic: string, key: string, bytes: Uint8Array | null): SchemaAndValue;
@@ -69,19 +81,23 @@ export interface HeaderConverter {
 
 export interface HeaderConverterPlugin extends PluginBase {
   readonly type: 'header_converter';
-  /** As for converters, with the properties below `header.converter.`. */
+  /** Like `create` of converters, with the properties below `header.converter.`. */
   create(config: ConnectorConfig): HeaderConverter;
 }
 
-/** Changes records one by one, after the converter in a sink and before it in a source. docs/plugins.md#2-a-transform has an example. */
+/**
+ * Changes records one at a time: after the converter in a sink, and before it in a source. docs/plugins.md#2-a-transform has an
+ * example.
+ */
 export interface Transformation {
   /**
-   * @param record must not be changed: return a copy with other members (`{ ...record, topic }`)
-   * @returns the record to continue with; `null` drops the record
-   * @throws DataError for a fault of the record; RetriableError: the call is repeated within `errors.retry.timeout`
+   * @param record must not be modified: return a copy with other members (`{ ...record, topic }`)
+   * @returns the record that replaces it; `null` drops the record
+   * @throws DataError if the record is at fault
+   * @throws RetriableError if the worker should repeat the call, within `errors.retry.timeout`
    */
   apply<R extends ConnectRecord>(record: R): R | null;
-  /** The task stops. */
+  /** Called when the task stops. */
   close?(): void;
 }
 
@@ -90,21 +106,21 @@ export interface TransformationPlugin extends PluginBase {
   /**
    * Called for each task.
    * @param config the properties below `transforms.NAME.`, without this prefix
-   * @throws ConfigError that names the option that is wrong
+   * @throws ConfigError that names the invalid option
    */
   create(config: ConnectorConfig): Transformation;
 }
 
 /** Decides for each record whether a transform applies to it. */
 export interface Predicate {
-  /** @throws DataError for a fault of the record */
+  /** @throws DataError if the record is at fault */
   test(record: ConnectRecord): boolean;
-  /** The task stops. */
+  /** Called when the task stops. */
   close?(): void;
 }
 
 export interface PredicatePlugin extends PluginBase {
   readonly type: 'predicate';
-  /** As for transforms, with the properties below `predicates.NAME.`. */
+  /** Like `create` of transforms, with the properties below `predicates.NAME.`. */
   create(config: ConnectorConfig): Predicate;
 }

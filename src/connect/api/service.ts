@@ -5,33 +5,44 @@ import type { ConnectorConfig, DiagnosisContext, PluginBase } from './connector.
 /** The context that the worker provides to a service. */
 export interface ServiceContext {
   readonly logger: Logger;
-  /** The address of the same service before its thread ended. If the configuration leaves the port open, the service uses it again. */
+  /**
+   * The address of the same service before its previous thread ended. If the configuration does not set the port, the service
+   * uses this address again.
+   */
   readonly earlierAddress?: string | undefined;
 }
 
-/** Runs in addition to the connectors, once in each worker that names it. created -> started -> stopped. */
+/**
+ * Runs in addition to the connectors, once in each worker whose configuration names it. States: created -> started -> stopped.
+ */
 export interface Service {
-  /** Resolves when the service answers; systems that it depends on can come later. An error ends the start of the worker. */
+  /**
+   * Resolves when the service accepts requests. Systems that it depends on may still be unavailable. If it rejects, the worker
+   * does not start.
+   */
   start(): Promise<void>;
-  /** Waits a limited time for what still runs. Called at most once, also after a failed start. */
+  /** Waits a limited time for requests in progress. Called at most once, also after a failed start. */
   stop(): Promise<void>;
-  /** Its address once it is started, for the log. */
+  /** The address of the service once it has started, for the log. */
   readonly address?: string | undefined;
 }
 
-/** A service of the worker, which the worker property `services` starts. Connect has none; `/connector-plugins` does not show it. */
+/**
+ * A service of the worker; the worker property `services` lists the services to start. Kafka Connect has no services, and
+ * `/connector-plugins` does not list them.
+ */
 export interface ServicePlugin extends PluginBase {
   readonly type: 'service';
-  /** Its name in `services`, such as `database-http`. */
+  /** The name of the service in `services`, such as `database-http`. */
   readonly name: string;
-  /** Prefix of its own worker properties, such as `database.http.`. */
+  /** Prefix of the worker properties of the service, such as `database.http.`. */
   readonly optionPrefix: string;
-  /** `config` has the service's properties without their prefix. A ConfigError names what is wrong. */
+  /** Creates the service. `config` contains its properties without their prefix. A ConfigError names the invalid property. */
   create(config: ConnectorConfig, context: ServiceContext): Service;
-  /** As for connectors. */
+  /** Like `diagnose` of connectors. */
   diagnose?(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]>;
-  /** Where it would listen, as `http://host:port`; the host may be empty. */
+  /** The addresses at which it would listen, as `http://host:port`. The host may be empty. */
   addresses?(config: ConnectorConfig): readonly string[];
-  /** The certificate with which it answers now, as PEM; `undefined`: it answers plain HTTP. */
+  /** The certificate that the service currently presents, as PEM; `undefined` if it serves plain HTTP. */
   certificate?(config: ConnectorConfig): Promise<string | undefined>;
 }

@@ -4,7 +4,7 @@ import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig, ConnectorPluginBase } from './connector.ts';
 
 /**
- * A sink connector: records of topics go to another system.
+ * A sink connector, which writes records of topics to another system.
  *
  * ```ts
  * export const webhookSink: SinkConnectorPlugin = {
@@ -17,17 +17,17 @@ import type { ConnectorConfig, ConnectorPluginBase } from './connector.ts';
  *   createTask: () => new WebhookTask(),
  * };
  * ```
- * The whole example is in docs/plugins.md#5-a-sink.
+ * docs/plugins.md#5-a-sink has the complete example.
  */
 export interface SinkConnectorPlugin extends ConnectorPluginBase {
   readonly type: 'sink';
-  /** Returns a new task, which is not started. */
+  /** Returns a new task that has not been started. */
   createTask(): SinkTask;
   /**
-   * Says what a task with this configuration would do with these records (`POST /connector-plugins/{plugin}/preview`). It must
-   * not change anything.
-   * @returns one preview for each record, in their order
-   * @throws any error becomes the answer of the request
+   * Describes what a task with this configuration would do with these records (`POST /connector-plugins/{plugin}/preview`). It
+   * must not change anything.
+   * @returns one preview for each record, in the same order
+   * @throws any error; the request fails with it
    */
   preview?(
     config: ConnectorConfig,
@@ -37,9 +37,9 @@ export interface SinkConnectorPlugin extends ConnectorPluginBase {
   /**
    * Called when a user changes the offsets of the consumer group while the connector is stopped.
    * @param offsets the new offsets; `null` removes one; an empty list means that all offsets are reset
-   * @returns `true` if the connector keeps no other offsets, or has changed those as well. Otherwise, and without this member,
-   *   the answer tells the user to check for offsets in the other system
-   * @throws any error refuses the change; its message is in the answer
+   * @returns `true` if the connector stores no other offsets, or has changed those as well. Otherwise, and
+   *   without this method, the response asks the user to check for offsets in the other system
+   * @throws any error; the change is rejected, and the response contains its message
    */
   alterOffsets?(config: ConnectorConfig, offsets: readonly SinkOffset[]): Promise<boolean>;
 }
@@ -49,17 +49,17 @@ export interface SinkOffset extends TopicPartition {
   readonly offset: number | null;
 }
 
-/** Reports records that a sink task could not store, by Connect's error policy (tolerance, log, dead-letter topic). */
+/** Reports records that a sink task could not store. Connect's error policy applies (tolerance, log, dead-letter topic). */
 export interface ErrantRecordReporter {
   /**
-   * `true` with `errors.tolerance=all`: reported records are skipped, and the task continues. Otherwise the task must not store
-   * any later record of the same partition.
+   * `true` with `errors.tolerance=all`: reported records are skipped, and the task continues. If `false`, the task must not
+   * store any later record of the same partition.
    */
   readonly tolerant: boolean;
   /**
-   * Reports a record and waits until the broker has its dead letter, if there is a dead-letter topic.
-   * @param error what is wrong with the record; its message goes into the log and the headers of the dead letter
-   * @throws with `errors.tolerance=none`: `put` must reject with this error
+   * Reports a record. If there is a dead-letter topic, waits until the broker has stored the dead-letter record.
+   * @param error the fault of the record; the log and the headers of the dead-letter record contain its message
+   * @throws an error with `errors.tolerance=none`; `put` must then reject with this error
    */
   report(record: SinkRecord, error: Error): Promise<void>;
 }
@@ -67,151 +67,170 @@ export interface ErrantRecordReporter {
 /** The context that the worker provides to a sink task. */
 export interface SinkTaskContext {
   readonly connectorName: string;
-  /** The first task is 0. */
+  /** Index of the task, starting at 0. */
   readonly taskIndex: number;
   /** The configuration that `taskConfigs` returned for this task. */
   readonly config: ConnectorConfig;
   readonly logger: Logger;
-  /** Aborted when the task must stop: waits and retries inside `put` should end then. */
+  /** Aborted when the task must stop. Waits and retries inside `put` should then end. */
   readonly signal: AbortSignal;
   /**
-   * False when another worker may have this task by now, and this one will be stopped. `put` is not called then; a task that writes
-   * outside of its calls asks right before each write.
+   * Returns false if another worker may already run this task, which will therefore be stopped. The worker does not call `put`
+   * then. A task that writes outside of `put` must call this immediately before each write.
    */
   mayWrite(): boolean;
   readonly errantRecords: ErrantRecordReporter;
-  /** The partitions that the task has now. */
+  /** The partitions that are currently assigned to the task. */
   assignment(): readonly TopicPartition[];
-  /** The next offset that will be read of an assigned partition, known from `open` on. Records that wait for `put` are before it. */
+  /**
+   * Offset of the next record to be read from an assigned partition; known once `open` was called. Records that are waiting for
+   * `put` have lower offsets.
+   */
   position(partition: TopicPartition): number | undefined;
-  /** Whether the broker has reported further records of an assigned partition: `put` gets them soon. */
+  /** True if the broker has reported further records of an assigned partition, so that `put` will soon be called with them. */
   hasMore(partition: TopicPartition): boolean;
-  /** The offset of an assigned partition, with the topic id and the leader epoch under which it was read, if the brokers report them. */
+  /**
+   * Returns the offset of an assigned partition with the topic id and the leader epoch under which it was read, if the brokers
+   * report them.
+   */
   identified(offset: PartitionOffset): PartitionOffset;
   /**
-   * For tasks that store offsets themselves, with topic id and leader epoch: the offsets at which reading continues. An offset
-   * stays as it is, unless the topic was created again (then it is the beginning), or a leader without the last records was
-   * elected (then it follows the last common record); each change is logged as a warning. Waits while the brokers are unreachable.
+   * Validates offsets that the task stored itself, together with topic id and leader epoch, and returns the offsets at which
+   * reading resumes. An offset changes in two cases, each of which is logged as a warning. If the topic was recreated, reading
+   * resumes at its beginning. If a leader without the last records was elected, reading resumes after the last record that its
+   * log has in common with what was read. Waits while the brokers are unreachable.
    */
   kept(offsets: readonly PartitionOffset[], signal: AbortSignal): Promise<readonly PartitionOffset[]>;
   /**
-   * Continues reading at other offsets; records that were read but not put are dropped. Must only be called inside a call of the worker
-   * (`open`, `put`, …).
+   * Resumes reading at other offsets. Records that were read but not put are dropped. Must only be called during a call from
+   * the worker (`open`, `put`, …).
    */
   seek(offsets: readonly PartitionOffset[]): void;
-  /** How long the worker waits after a RetriableError of `put` before it puts the same records again (3 s without a call). */
+  /**
+   * Sets how long the worker waits after `put` failed with a RetriableError before it calls `put` with the same records again.
+   * The default is 3 s.
+   */
   retryAfterMs(delayMs: number): void;
-  /** Asks for a commit of offsets soon, instead of after `offset.flush.interval.ms`. */
+  /** Requests an offset commit soon, instead of after `offset.flush.interval.ms`. */
   requestCommit(): void;
 }
 
 /** Totals of a task's writes since its start. */
 export interface WrittenRows {
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
-  /** Recent time for one row; `null`: nothing was written yet. */
+  /** Recent time per row; `null` if nothing has been written yet. */
   readonly microseconds: number | null;
 }
 
-/** Records that a task has taken and not stored yet. */
+/** Records that a task has received but not stored yet. */
 export interface WaitingInTask {
   readonly records: number;
-  /** Milliseconds for which nothing of it was stored. */
+  /** Time in milliseconds for which none of these records has been stored. */
   readonly waitedMs: number;
-  /** Part of a sentence without secrets; absent: not known. */
+  /** Part of a sentence, without secrets; absent if the cause is unknown. */
   readonly cause?: string | undefined;
 }
 
 /**
- * A sink task. Calls never overlap: `start`, then `open`, `put`, `preCommit` and `close` in any order, then `stop`.
- * `put` may return before the records are stored, as long as `preCommit` returns no offset after a record that is not stored.
+ * A sink task. Calls never overlap: `start`, then `open`, `put`, `preCommit` and `close` in any order, then `stop`. `put` may
+ * return before the records are stored. `preCommit` must not return an offset after a record that is not stored.
  */
 export interface SinkTask {
-  /** @throws any error sets the task to FAILED */
+  /** @throws any error; it sets the task to FAILED */
   start(context: SinkTaskContext): Promise<void>;
-  /** Partitions were assigned to this task, in addition to those that it has. */
+  /** Called when partitions were assigned to this task, in addition to those that it already has. */
   open?(partitions: readonly TopicPartition[]): Promise<void>;
   /**
-   * Called with the next records, in order for each partition; the list can be empty. A task that is slower than the consumer
+   * Called with the next records, in order for each partition. The list can be empty. A task that is slower than the consumer
    * waits inside `put`.
-   * @throws RetriableError: the worker pauses all partitions and calls `put` with the same records after `retryAfterMs`
-   * @throws any other error sets the task to FAILED
+   * @throws RetriableError if the worker should pause all partitions and call `put` with the same records after `retryAfterMs`
+   * @throws any other error; it sets the task to FAILED
    */
   put(records: readonly SinkRecord[]): Promise<void>;
   /**
-   * The task reads the bytes of a block without an object for each record. It makes records (`sinkRecord`) of what it cannot read,
-   * in order. Called instead of `put` in two cases: the value converter has `readStructs` and all transforms can be planned; or
-   * there are no transforms and the converter `passesMessages`.
-   * @throws the error of such a record: all records before it count as put. Otherwise as `put`
+   * Called instead of `put` to let the task read the bytes of a block, without an object for each record. If the task cannot
+   * read some of the messages, it creates records of them (`sinkRecord`), in order. The worker calls this in two cases: the
+   * value converter has `readStructs` and all transforms can be planned; or there are no transforms and the converter has
+   * `passesMessages`.
+   * @throws the error of a record that cannot be created; all records before it count as put. All other errors are handled as
+   * in `put`
    */
   putBlock?(block: SinkRecordBlock): Promise<void>;
   /**
    * Called before each commit.
-   * @param delivered for each partition (its key is `topic/partition`) the offset after the last record that was put
-   * @param flush `true` before a rebalance and before the stop: wait until everything that was put is stored
-   * @returns for each partition the next offset to read, such that all earlier records are stored; absent: no commit for it
-   * @throws any error sets the task to FAILED
+   * @param delivered the offset after the last record that was put, by partition (the key is `topic/partition`)
+   * @param flush `true` before a rebalance and before the stop: wait until all records that were put are stored
+   * @returns the next offset to read of each partition; all earlier records must be stored. Offsets of other partitions are not
+   * committed
+   * @throws any error; it sets the task to FAILED
    */
   preCommit(delivered: ReadonlyMap<string, PartitionOffset>, flush: boolean): Promise<readonly PartitionOffset[]>;
   /**
-   * Returns immediately what `preCommit` without `flush` would return. The lag that is shown counts from these offsets. Absent: it
-   * counts from the last answer of `preCommit`. Called at any time, also while `put` runs.
+   * Returns immediately what `preCommit` without `flush` would return. The displayed lag is based on these offsets. Without
+   * this method, it is based on the last result of `preCommit`. Called at any time, also while `put` is running.
    * @param delivered as for `preCommit`
    */
   stored?(delivered: ReadonlyMap<string, PartitionOffset>): readonly PartitionOffset[];
   /**
-   * The records that were put and are not stored, and what they wait for (`GET /connectors/{connector}/health`); absent: nothing waits. Called
-   * at any time, also while `put` runs.
+   * Returns the number of records that were put but are not stored, and what they are waiting for; `undefined` if there are
+   * none. Shown by `GET /connectors/{connector}/health`. Called at any time, also while `put` is running.
    */
   waiting?(): WaitingInTask | undefined;
-  /** Numbers of written rows, for the console; absent if the task does not count them. Called at the same times as `waiting`. */
+  /**
+   * Returns the numbers of written rows, for the console; absent if the task does not count them. Called at the same times as
+   * `waiting`.
+   */
   written?(): WrittenRows | undefined;
-  /** Partitions were revoked: the task drops the records that it keeps for them. */
+  /** Called when partitions were revoked. The task drops the records that it has buffered for them. */
   close?(partitions: readonly TopicPartition[]): Promise<void>;
-  /** Releases what `start` acquired. Also called after failures, and possibly more than once. */
+  /** Releases the resources that `start` acquired. Also called after failures, and possibly more than once. */
   stop(): Promise<void>;
 }
 
-/** The next offset to read of a partition. */
+/** The offset of the next record to read from a partition. */
 export interface PartitionOffset extends TopicPartition {
   readonly offset: number;
-  /** Epoch of the leader that wrote the record before the offset; absent if not known. */
+  /** Epoch of the leader that wrote the record before the offset; absent if unknown. */
   readonly leaderEpoch?: number | undefined;
-  /** Id of the topic as Kafka's tools print it; absent if not known. */
+  /** Id of the topic as Kafka's tools print it; absent if unknown. */
   readonly topicId?: string | undefined;
 }
 
 /** The context that the worker provides to a preview. */
 export interface PreviewContext {
   readonly logger: Logger;
-  /** Aborted when the client of the request has gone. */
+  /** Aborted when the client of the request has disconnected. */
   readonly signal: AbortSignal;
   /**
-   * The configuration has secrets that the caller of the preview did not give: stored ones, or values of config providers. A
-   * preview must then execute nothing that a message contains.
+   * True if the configuration contains secrets that the caller of the preview did not supply: stored ones, or values of config
+   * providers. A preview must then not execute anything that a message contains.
    */
   readonly usesStoredSecrets: boolean;
 }
 
-/** The effect of a sink on one record. All members are optional. */
+/** The effect of a sink on one record. */
 export interface RecordPreview {
   readonly rows?: readonly PreviewedRow[];
   /** Lines of text that would be written. */
   readonly lines?: readonly string[];
-  /** SQL statements that would run, in their order. */
+  /** SQL statements that would run, in order. */
   readonly statements?: readonly string[];
   readonly faults?: readonly PreviewFault[];
 }
 
-/** One row that would be stored or removed. */
+/** One row that would be stored or deleted. */
 export interface PreviewedRow {
   readonly table: string;
   readonly operation: 'store' | 'delete';
   readonly columns: readonly string[];
-  /** In the order of the columns; what JSON has no number or text for is text as the database prints it. */
+  /**
+   * Values in the order of the columns. A value that JSON cannot represent as a number or text is the text that the database
+   * prints.
+   */
   readonly values: readonly (string | number | boolean | null)[];
 }
 
-/** One thing that is wrong with a record. */
+/** One fault of a record. */
 export interface PreviewFault {
   readonly message: string;
   readonly table?: string | undefined;

@@ -6,26 +6,29 @@ import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig, ConnectorPluginBase } from './connector.ts';
 import type { WaitingInTask } from './sink.ts';
 
-/** A source connector: data of another system become records of topics. docs/plugins.md#4-a-source has an example. */
+/** A source connector, which reads another system and writes records to topics. docs/plugins.md#4-a-source has an example. */
 export interface SourceConnectorPlugin extends ConnectorPluginBase {
   readonly type: 'source';
-  /** Returns a new task, which is not started. `config` is the connector's. */
+  /** Returns a new task that has not been started. `config` is the configuration of the connector. */
   createTask(config: ConnectorConfig): SourceTask;
   /**
    * Called for connectors with `exactly.once.support=required`.
    * @returns `supported` if no record is lost or duplicated when each record is stored together with its offset. Without this
-   *   member the answer is that this is not known
-   * @throws any error is shown to the user
+   *   method, the support is unknown
+   * @throws any error; it is shown to the user
    */
   exactlyOnceSupport?(config: ConnectorConfig): 'supported' | 'unsupported';
-  /** Whether its tasks can end transactions themselves (`transaction.boundary=connector`). Without this member: no. */
+  /**
+   * Returns whether the tasks can define transaction boundaries themselves (`transaction.boundary=connector`). Without this
+   * method, they cannot.
+   */
   canDefineTransactionBoundaries?(config: ConnectorConfig): boolean;
-  /** As for sinks. Partitions and offsets are what the user sent and can have any keys and values. */
+  /** Like `alterOffsets` of sinks. Partitions and offsets are what the user sent, and can have any keys and values. */
   alterOffsets?(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean>;
   /**
-   * Says what other offsets come to, for `POST /connectors/{connector}/offsets/preview`; it must not change anything.
-   * @param stored the offsets that the connector has
-   * @throws any error is answered 400
+   * Describes the effect of other offsets, for `POST /connectors/{connector}/offsets/preview`. It must not change anything.
+   * @param stored the current offsets of the connector
+   * @throws any error; the response has the status 400
    */
   previewOffsets?(
     config: ConnectorConfig,
@@ -51,16 +54,16 @@ export interface SourceTableInfo {
   readonly problem: string | null;
 }
 
-/** Where a source would continue; `time` in milliseconds since the epoch. */
+/** Where a source would resume. `time` is in milliseconds since the epoch. */
 export type SourceTarget =
   { readonly to: 'earliest' | 'latest' } | { readonly time: number } | { readonly offsets: readonly SourceOffset[] };
 
 /** The effect of another offset of a source partition. */
 export interface SourcePreview {
   readonly partition: SourceCoordinates;
-  /** `null`: as a new connector begins. */
+  /** `null` means that the partition is read like that of a new connector. */
   readonly offset: SourceCoordinates | null;
-  /** Records that are sent again, and records that are never sent; `null`: unknown. */
+  /** Number of records that would be sent again, and number of records that would never be sent; `null` if unknown. */
   readonly again: number | null;
   readonly skipped: number | null;
 }
@@ -74,29 +77,29 @@ export interface SourceOffset {
 /** The context that the worker provides to a source task. */
 export interface SourceTaskContext {
   readonly connectorName: string;
-  /** The first task is 0. */
+  /** Index of the task, starting at 0. */
   readonly taskIndex: number;
   /** The configuration that `taskConfigs` returned for this task. */
   readonly config: ConnectorConfig;
   readonly logger: Logger;
-  /** Aborted when the task must stop: waits inside `poll` should end then. */
+  /** Aborted when the task must stop. Waits inside `poll` should then end. */
   readonly signal: AbortSignal;
   /** The last stored offset of this source partition; `null` if there is none. */
   offset(partition: SourceCoordinates): Promise<SourceCoordinates | null>;
   /**
-   * The largest number of records of the next poll, by `rate.limit.records` and `rate.limit.bytes`; `undefined`: no limit.
-   * After more records the worker waits longer before it polls again.
+   * Maximum number of records of the next poll, according to `rate.limit.records` and `rate.limit.bytes`; `undefined` if there
+   * is no limit. After a poll that returns more records, the worker waits longer before the next poll.
    */
   pollMax?(): number | undefined;
-  /** Present only with exactly-once delivery and `transaction.boundary=connector`. */
+  /** Set only with exactly-once delivery and `transaction.boundary=connector`. */
   readonly transactions?: SourceTransactions;
-  /** Present if there are no transforms, and keys and values are written as JSON without schemas. */
+  /** Set if there are no transforms, and keys and values are written as JSON without schemas. */
   readonly json?: JsonEncoding;
 }
 
 /**
- * How the converters of the connector write keys and values, for tasks that write the JSON of records as blocks
- * (`SourceTask.pollBlocks`, with the schema JSON_TEXT). The bytes of a struct are those of its fields between their names
+ * How the converters of the connector write keys and values. Used by tasks that write the JSON of records as blocks
+ * (`SourceTask.pollBlocks`, with the schema JSON_TEXT). The JSON of a struct consists of the JSON of its fields and their names
  * (`Converter.writesPlainJson`).
  */
 export interface JsonEncoding {
@@ -106,46 +109,47 @@ export interface JsonEncoding {
 }
 
 /**
- * Ends transactions (org.apache.kafka.connect.source.TransactionContext) after the given record of the current poll, or after
- * its last record. The records of an aborted transaction are discarded; their offsets are stored.
+ * Ends transactions after the given record of the current poll, or after its last record
+ * (org.apache.kafka.connect.source.TransactionContext). The records of an aborted transaction are discarded, but their offsets
+ * are stored.
  */
 export interface SourceTransactions {
   commit(record?: SourceRecord): void;
   abort(record?: SourceRecord): void;
 }
 
-/** State and counts of one part of a task, such as a table, for status and metrics. */
+/** State and counts of one part of a task, such as a table, for the status and for metrics. */
 export interface TaskPart {
   readonly name: string;
   /**
-   * FAILED: the task tries this part again and continues with the others. WAITING: something that the part needs does not
-   * exist yet.
+   * FAILED means that the task retries this part and continues with the others. WAITING means that something that the part
+   * needs does not exist yet.
    */
   readonly state: 'RUNNING' | 'FAILED' | 'WAITING';
-  /** The last error while the part is FAILED; what a WAITING one waits for. */
+  /** The last error of a FAILED part, or what a WAITING part is waiting for. */
   readonly error: string | undefined;
   /** Totals since the task started, by name in camel case (`rows`, `lateRows`). */
   readonly counts: Readonly<Record<string, number>>;
 }
 
 /**
- * A record that the source could not make. The error policy decides: the task fails, or the record is skipped or becomes a dead letter
- * (`errors.tolerance`, `errors.deadletterqueue.topic.name`).
+ * A record that the source could not create. The error policy decides whether the task fails, the record is skipped or a
+ * dead-letter record is written (`errors.tolerance`, `errors.deadletterqueue.topic.name`).
  */
 export interface FailedRecord {
   readonly error: Error;
-  /** The topic that it was for. */
+  /** The topic that the record was intended for. */
   readonly topic: string;
   readonly sourcePartition: SourceCoordinates;
   readonly sourceOffset: SourceCoordinates;
-  /** The content of its dead letter, without secrets. */
+  /** The content of its dead-letter record, without secrets. */
   readonly content: string | null;
 }
 
 /** One result of `poll`. */
 export type PolledRecord = SourceRecord | FailedRecord | OffsetUpdate;
 
-/** A figure of a task for `/metrics`, a gauge with the labels `connector` and `task` in addition to its own. */
+/** A metric of a task for `/metrics`. It is a gauge with the labels `connector` and `task` in addition to its own labels. */
 export interface TaskMetric {
   readonly name: string;
   readonly help: string;
@@ -154,67 +158,67 @@ export interface TaskMetric {
 }
 
 /**
- * Records of one topic and one source partition that were written as bytes, for `SourceTask.pollBlocks`. Keys and values are the UTF-8
- * of strings. They have no partition and no timestamp.
+ * Serialized records of one topic and one source partition, for `SourceTask.pollBlocks`. Keys and values are UTF-8 strings. The
+ * records have no partition and no timestamp.
  */
 export interface SourceBlock {
-  /** Made by a RecordPacker. */
+  /** Created by a RecordPacker. */
   readonly packed: PackedRecords;
-  /** The schema of keys; records without a key have no key schema. */
+  /** The schema of keys. Records without a key have no key schema. */
   readonly keySchema: Schema;
   readonly valueSchema: Schema;
   readonly sourcePartition: SourceCoordinates;
-  /** The offset to store while not all of the records are acknowledged, and when they are. */
+  /** The offset to store until all of the records are acknowledged, and the offset to store afterwards. */
   readonly offsetBefore: SourceCoordinates;
   readonly offsetAfter: SourceCoordinates;
 }
 
 /**
- * An offset that is stored once all records before it are, without a record. For sources whose position moves while there is nothing
- * to send.
+ * An offset without a record, which is stored once all records before it are stored. For sources whose position advances while
+ * there is nothing to send.
  */
 export interface OffsetUpdate {
   readonly sourcePartition: SourceCoordinates;
   readonly sourceOffset: SourceCoordinates;
 }
 
-/**
- * A source task. Calls never overlap, except `commitRecord`, `describe`, `parts`, `metrics` and `waiting`.
- */
+/** A source task. Calls do not overlap, except for `commitRecord`, `describe`, `parts`, `metrics` and `waiting`. */
 export interface SourceTask {
-  /** @throws any error sets the task to FAILED */
+  /** @throws any error; it sets the task to FAILED */
   start(context: SourceTaskContext): Promise<void>;
   /**
-   * Called again and again.
-   * @returns the next records, in order for each source partition. If there are none, it waits a limited time, or until
-   *   `context.signal` is aborted, and can then return an empty list
-   * @throws RetriableError: `poll` is called again after a short pause
-   * @throws any other error sets the task to FAILED
+   * Called repeatedly.
+   * @returns the next records, in order for each source partition. If there are none, it waits for a limited time, or until
+   *   `context.signal` is aborted, and may then return an empty list
+   * @throws RetriableError if the worker should call `poll` again after a short pause
+   * @throws any other error; it sets the task to FAILED
    */
   poll(): Promise<readonly PolledRecord[]>;
   /**
-   * Replaces `poll`: records in order, many of them as blocks. If there are transforms, or converters that do not pass texts on
-   * (`Converter.passesText`), the worker makes records of the blocks. `commitRecord` is not called for records of blocks, but
-   * `commitBlock` for each block.
+   * Replaces `poll`. Returns records in order, many of them as blocks. If there are transforms, or converters that do not pass
+   * text unchanged (`Converter.passesText`), the worker creates records from the blocks. For a block, `commitBlock` is called,
+   * instead of `commitRecord` for each of its records.
    */
   pollBlocks?(): Promise<readonly (PolledRecord | SourceBlock)[]>;
-  /** Called after offsets were stored. Errors are only logged. */
+  /** Called after offsets were stored. Errors are logged, but have no other effect. */
   commit?(): Promise<void>;
-  /** Called when the broker has acknowledged this record, or it was dropped; and for an offset update in its turn. */
+  /**
+   * Called when the broker has acknowledged this record, or when it was dropped. Also called for each offset update, in order.
+   */
   commitRecord?(record: PolledRecord): void;
-  /** Called when the broker has acknowledged all records of this block, or they were dropped. */
+  /** Called when the broker has acknowledged all records of this block, or when they were dropped. */
   commitBlock?(block: SourceBlock): void;
-  /** Where a record comes from (`table t, row id=7`), for the message of a failure. */
+  /** Describes the origin of a record (`table t, row id=7`), for error messages. */
   describe?(record: SourceRecord): string | undefined;
-  /** Called at any time after the start, also during another call; it must be cheap. */
+  /** Called at any time after the start, also during another call. It must be cheap. */
   parts?(): readonly TaskPart[];
-  /** Figures for metrics. Called as `parts`. */
+  /** Returns the metrics of the task. Called at the same times as `parts`. */
   metrics?(): readonly TaskMetric[];
   /**
-   * The reason for which the task waits, and for how long (`GET /connectors/{connector}/health`); absent: nothing. Called as `parts`. A `poll`
-   * that does not return, or fails repeatedly, need not be reported.
+   * Returns why and for how long the task has been waiting (`GET /connectors/{connector}/health`); `undefined` if it is not
+   * waiting. Called at the same times as `parts`. The worker itself detects a `poll` that does not return or fails repeatedly.
    */
   waiting?(): WaitingInTask | undefined;
-  /** Releases what `start` acquired. Also called after failures, and possibly more than once. */
+  /** Releases the resources that `start` acquired. Also called after failures, and possibly more than once. */
   stop(): Promise<void>;
 }

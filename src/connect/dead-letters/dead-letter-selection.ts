@@ -1,32 +1,32 @@
 /** Offsets of one partition of the dead-letter topic. */
 export interface DeadLetterRange {
   readonly partition: number;
-  /** The first offset; the beginning of the partition if absent. */
+  /** The first offset; by default, the beginning of the partition. */
   readonly from?: number | undefined;
-  /** The last offset; what is there now if absent. */
+  /** The last offset; by default, the last offset at the time of the request. */
   readonly to?: number | undefined;
 }
 
-/** Which letters of a connector; what is absent does not restrict. */
+/** Selects dead-letter records of a connector. A member that is absent does not restrict the selection. */
 export interface DeadLetterSelection {
-  /** The id of a group, as `GET /connectors/{c}/dead-letters` has it. */
+  /** The id of a group of failures in the response of `GET /connectors/{c}/dead-letters`. */
   readonly group?: string | undefined;
-  /** Only these partitions and offsets. */
+  /** Selects only these partitions and offsets. */
   readonly offsets?: readonly DeadLetterRange[] | undefined;
-  /** Timestamps of the letters, in milliseconds since the epoch: `from` ≤ timestamp < `to`. */
+  /** Range of the timestamps of the dead-letter records, in milliseconds since the epoch: `from` ≤ timestamp < `to`. */
   readonly time?: { readonly from?: number | undefined; readonly to?: number | undefined } | undefined;
   readonly filter?: DeadLetterFilter | undefined;
 }
 
-/** Each member must be equal. */
+/** Each member that is present must match. All members but `message` must be equal. */
 export interface DeadLetterFilter {
   readonly stage?: string | undefined;
   readonly class?: string | undefined;
   readonly sqlstate?: string | undefined;
   readonly table?: string | undefined;
   readonly column?: string | undefined;
-  /** The topic that the record came from. */
+  /** The topic from which the failed record was consumed. */
   readonly topic?: string | undefined;
-  /** A part of the message. */
+  /** Text that the error message must contain. */
   readonly message?: string | undefined;
 }

@@ -1,36 +1,41 @@
 import type { DeadLetterSelection } from './dead-letter-selection.ts';
 
-/** The range of one partition of the dead-letter topic that is read: offsets from `from` to before `end`. */
+/**
+ * The range of one partition of the dead-letter topic that a replay reads: offsets from `from` up to, but not including, `end`.
+ */
 export interface ReplayedPartition {
   readonly partition: number;
   readonly from: number;
-  /** All before it is in the counts of earlier tasks. */
+  /** The counts of earlier tasks include all records before this offset. */
   readonly counted: number;
   readonly end: number;
 }
 
-/** The dead letters that a task sends through the pipeline of its connector, instead of the connector's topics. Plain data. */
+/**
+ * The dead-letter records that a task sends through the pipeline of its connector, instead of records of the connector's
+ * topics. Plain data.
+ */
 export interface ReplayAssignment {
   /** The dead-letter topic. */
   readonly topic: string;
-  /** Consumer group; sinks that keep offsets themselves keep those of the replay under this name. */
+  /** Consumer group. Sinks that store offsets themselves store those of the replay under this name. */
   readonly group: string;
   readonly partitions: readonly ReplayedPartition[];
   readonly selection: DeadLetterSelection;
 }
 
-/** How far a replay came: the counts are those of the letters between `counted` of the assignment and the positions. */
+/** Progress of a replay. The counts cover the dead-letter records from `counted` of the assignment up to the positions. */
 export interface ReplayProgress {
-  /** Records of the topic. */
+  /** Number of records that were read from the topic. */
   readonly read: number;
-  /** The number of letters that the selection contains. */
+  /** Number of these records that match the selection. */
   readonly selected: number;
-  /** The number of selected letters that transforms dropped. */
+  /** Number of selected records that transforms dropped. */
   readonly dropped: number;
-  /** Letters that failed once more, and were written to the topic again. */
+  /** Number of records that failed again and were written to the topic again. */
   readonly failed: number;
-  /** All letters before `next` are in the counts: those of the selection are stored, or have failed once more. */
+  /** The counts include all records before `next`. Of these, the selected ones are stored or have failed again. */
   readonly positions: readonly { readonly partition: number; readonly next: number }[];
-  /** Nothing is left to be read. */
+  /** True if no records are left to read. */
   readonly isDone: boolean;
 }

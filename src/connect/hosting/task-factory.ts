@@ -37,18 +37,18 @@ export interface TaskDefaults {
   readonly topicCreationEnabled: boolean;
   /** Set if source tasks write in transactions (`exactly.once.source.support=enabled`). */
   readonly exactlyOnce?: ExactlyOnceSources | undefined;
-  /** `key.converter`, `value.converter`, `header.converter` and their sub-keys, as in the worker's file. */
+  /** `key.converter`, `value.converter`, `header.converter` and their sub-keys, as in the worker's properties file. */
   readonly converterConfig: ConnectorConfig;
 }
 
 export interface TaskFactoryDependencies {
-  /** False if other workers may run the tasks of this worker. */
+  /** Returns false if other workers may already run the tasks of this worker. */
   readonly mayWork: () => boolean;
   readonly plugins: PluginRegistry;
   readonly clients: TaskClients;
   readonly offsets: SourceOffsets;
   readonly defaults: TaskDefaults;
-  /** Secrets that dead letters must not contain. */
+  /** Secrets that dead-letter records must not contain. */
   readonly secrets: SecretMask;
   readonly logger: Logger;
 }
@@ -58,7 +58,7 @@ export interface PreparedTask extends Omit<BuiltTask, 'runner'> {
   readonly runtime: TaskRuntime;
 }
 
-/** Builds the runner of a task from its assignment: converters, transforms, error policy, clients, the task itself. */
+/** Builds the runner of a task from its assignment: converters, transforms, error policy, clients, and the task itself. */
 export class TaskFactory implements TaskBuilder {
   readonly #dependencies: TaskFactoryDependencies;
 
@@ -75,7 +75,7 @@ export class TaskFactory implements TaskBuilder {
     return { ...parts, runner: await this.#runner(runtime) };
   }
 
-  /** `reporter`: wraps or replaces the dead-letter queue as the reporter of failed records. */
+  /** Prepares a task. `reporter` wraps or replaces the dead-letter queue as the reporter of failed records. */
   async prepare(
     assignment: TaskAssignment,
     measures: TaskMeasures,
@@ -104,8 +104,9 @@ export class TaskFactory implements TaskBuilder {
       }
     });
     const chain = transformationChain(config, this.#dependencies.plugins);
-    const sourceLetters = assignment.type === 'source' ? this.#sourceDeadLetters(assignment) : undefined;
-    const [deadLetters = sourceLetters] = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
+    const sourceDeadLetters = assignment.type === 'source' ? this.#sourceDeadLetters(assignment) : undefined;
+    const [deadLetters = sourceDeadLetters] =
+      assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
     const faults = new RecentFaults(id.task, (text) => this.#dependencies.secrets.hide(text));
     const reporters = deadLetters === undefined ? [faults] : [faults, reporter(deadLetters)];
     const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
@@ -125,7 +126,7 @@ export class TaskFactory implements TaskBuilder {
       measures,
       place: workPlaces.open(taskText(id)),
       throttle: new Throttle(rateLimitOf(config, assignment.tasks)),
-      deadLetters: sourceLetters,
+      deadLetters: sourceDeadLetters,
     };
     const metrics = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
     return { runtime, errors: errors.counts, deadLetters, faults, plugins: metrics };

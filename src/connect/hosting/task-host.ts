@@ -29,7 +29,7 @@ interface HostedTask {
   readonly id: TaskId;
   readonly owner: CodeOwner;
   targetState: TargetState;
-  /** Set if the limit has changed since the assignment. */
+  /** Set if the rate limit has changed since the assignment. */
   rateLimit: RateLimit | undefined;
   runner: TaskRunner | undefined;
   readonly type: TaskAssignment['type'];
@@ -37,23 +37,24 @@ interface HostedTask {
   built: BuiltTask | undefined;
   stopping: boolean;
   handsOver: boolean;
-  /** FAILED by an unhandled error; the result of its runner is ignored. */
+  /** True after an unhandled error set the task to FAILED. The result of its runner is then ignored. */
   hasFailed: boolean;
-  /** Set if the stop timed out; further events of the task are ignored. */
+  /** Set if the stop timed out. Further events of the task are then ignored. */
   muted: boolean;
   ended: Promise<void>;
 }
 
-/** Resolves the variables of a task's configuration when it is started; the task fails if that is not possible. */
+/** Resolves the variables in a task's configuration when the task starts. The task fails if a variable cannot be resolved. */
 export interface TaskConfigs {
   resolveAssignment(assignment: TaskAssignment): Promise<TaskAssignment>;
 }
 
 /**
- * Runs tasks and reports their state. Errors of a task do not affect other tasks or the caller: a failure is an event.
+ * Runs tasks and reports their state. The failure of a task is reported as an event; it does not affect other tasks or the
+ * caller.
  *
- * A task: starting -> RUNNING <-> PAUSED -> STOPPED, or FAILED from anywhere. A failed task stays known until it is
- * stopped or replaced.
+ * States of a task: starting -> RUNNING <-> PAUSED -> STOPPED; any state -> FAILED. A failed task is kept until it is stopped
+ * or replaced.
  */
 export class TaskHost implements TaskHosting {
   readonly #builder: TaskBuilder;
@@ -77,10 +78,10 @@ export class TaskHost implements TaskHosting {
   }
 
   prepare(): void {
-    // This thread already exists.
+    // There is nothing to prepare, because the tasks run in this thread.
   }
 
-  /** Returns immediately; events report the progress. An earlier task with the same id must have been stopped. */
+  /** Returns immediately; events report the progress. A previous task with the same id must have been stopped. */
   start(assignment: TaskAssignment): void {
     const key = taskText(assignment.id);
     const hosted: HostedTask = {
@@ -127,7 +128,7 @@ export class TaskHost implements TaskHosting {
     runner?.setCare?.(care);
   }
 
-  /** Abandons tasks that do not stop in time and ignores their further events; returns their ids. */
+  /** Stops tasks. Abandons tasks that do not stop in time, ignores their further events, and resolves with their ids. */
   async stop(ids: readonly TaskId[], timeoutMs: number, handsOver = false): Promise<readonly TaskId[]> {
     const stopping = ids.flatMap((id) => this.#tasks.get(taskText(id)) ?? []);
     for (const hosted of stopping) {
@@ -152,7 +153,7 @@ export class TaskHost implements TaskHosting {
   }
 
   mayWorkChanged(): void {
-    // Tasks of this thread check this before they write.
+    // There is nothing to do, because tasks of this thread check `mayWork` before they write.
   }
 
   close(): Promise<void> {
@@ -179,7 +180,7 @@ export class TaskHost implements TaskHosting {
     return Promise.resolve(this.#tasks.get(taskText(id))?.built?.faults.list() ?? []);
   }
 
-  /** Calls the plugin; an error must not prevent the reports of other tasks. */
+  /** Calls the plugin for the details of a task. An error must not prevent the reports of other tasks. */
   #detailsOf(id: TaskId, runner: TaskRunner | undefined): TaskDetails | undefined {
     try {
       const details = runner?.details();
@@ -194,7 +195,7 @@ export class TaskHost implements TaskHosting {
     ownedBy(hosted.owner, () => hosted.runner?.stop(hosted.handsOver));
   }
 
-  /** Handles an unhandled error of the task: sets it to FAILED immediately, then stops its runner. */
+  /** Handles an unhandled error of the task: sets the task to FAILED immediately, and then stops its runner. */
   #fail(hosted: HostedTask, error: Error): void {
     const { id } = hosted;
     const isOver = hosted.hasFailed || hosted.stopping || this.#tasks.get(taskText(id)) !== hosted;

@@ -4,11 +4,11 @@ import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 import type { RecentFault } from '../pipeline/recent-faults.ts';
 import type { TaskDetails } from '../tasks/task-runner.ts';
 
-/** The status of a task; values that do not exist yet are absent. */
+/** The status of a task. Values that do not exist yet are absent. */
 export interface TaskReport {
   readonly id: TaskId;
   readonly type: TaskAssignment['type'];
-  /** The measurements of the task, and its plugins. */
+  /** Metrics of the task and of its plugins. */
   readonly metrics: readonly MetricSet[];
   readonly details: TaskDetails | undefined;
 }
@@ -17,26 +17,27 @@ export interface TaskReport {
 export interface TaskHosting {
   /** Prepares for this number of tasks. Returns immediately. */
   prepare(tasks: number): void;
-  /** Returns immediately. An earlier task with the same id must have been stopped. */
+  /** Starts a task and returns immediately. A previous task with the same id must have been stopped. */
   start(assignment: TaskAssignment): void;
   setTargetState(id: TaskId, state: TargetState): void;
   /** Sets the limit of a running task. */
   setRateLimit(id: TaskId, limit: RateLimit): void;
   /**
-   * Stops tasks in parallel. Tasks that do not stop within `timeoutMs` (shared) can no longer write when this resolves. `handsOver`:
-   * other workers will start the tasks immediately, with the handover of the STOPPED event.
+   * Stops tasks in parallel. `timeoutMs` is a shared limit. When the promise resolves, no task can write any more, even if it
+   * did not stop in time. `handsOver` means that other workers will start the tasks immediately, with the handover of the
+   * STOPPED event.
    */
   stop(ids: readonly TaskId[], timeoutMs: number, handsOver?: boolean): Promise<unknown>;
-  /** Called when this worker may write again or may no longer write; all tasks are informed when this returns. */
+  /** Called when this worker may write again or may no longer write. When this returns, all tasks have been informed. */
   mayWorkChanged(): void;
-  /** Reports of all tasks, for metrics, without tasks that do not answer immediately. */
+  /** Reports of all tasks, for metrics. Tasks that do not respond immediately are absent. */
   reports(): Promise<readonly TaskReport[]>;
-  /** Recently failed records of a task, oldest first; empty if the task does not answer immediately. */
+  /** Recently failed records of a task, oldest first. The list is empty if the task does not respond immediately. */
   faults(id: TaskId): Promise<readonly RecentFault[]>;
-  /** The thread of each task, by `connector-task`. Tasks that are starting have none and are missing. */
+  /** The thread of each task, by `connector-task`. Tasks that are still starting are absent. */
   places(): ReadonlyMap<string, ThreadName>;
-  /** The last known activity of the task's thread, as part of a sentence; `undefined`: unknown. */
+  /** Describes the last known activity of the task's thread, as part of a sentence; `undefined` if unknown. */
   seenAt(id: TaskId): string | undefined;
-  /** Called when all tasks have been stopped and no more will be started. */
+  /** Called when all tasks have been stopped and no more tasks will be started. */
   close(): Promise<void>;
 }

@@ -7,8 +7,8 @@ import { wantedVersion } from '../plugins/plugins-of-config.ts';
 import { TransformationChain, type TransformationStep } from './transformation-chain.ts';
 
 /**
- * The transforms of a connector in order, each with its predicate. Throws a ConfigError for an invalid configuration, and for a
- * predicate that is not declared.
+ * Creates the transforms of a connector in order, each with its predicate. Throws a ConfigError for an invalid configuration,
+ * and if a predicate is not declared.
  */
 export function transformationChain(config: ConnectorConfig, plugins: PluginRegistry): TransformationChain {
   const predicates = new Set(listEntries(config['predicates']));

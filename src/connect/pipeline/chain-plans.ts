@@ -2,10 +2,10 @@ import type { Schema } from '../../data/schema.ts';
 import { StructPlan, type StructProgram } from './struct-plan.ts';
 import type { TransformationChain } from './transformation-chain.ts';
 
-/** Beyond this number of kinds of records the cache is cleared. */
+/** Maximum number of cached plans. When it is exceeded, the cache is cleared. */
 const MAX_REMEMBERED = 256;
 
-/** Plans of a chain, made once for each schema and topic. */
+/** Caches the plans of a chain. A plan is made once for each schema and topic. */
 export class ChainPlans {
   readonly #chain: TransformationChain;
   readonly #known = new Map<Schema, Map<string, StructProgram | undefined>>();
@@ -15,7 +15,7 @@ export class ChainPlans {
     this.#chain = chain;
   }
 
-  /** `undefined` if the records of this schema must be transformed one by one. */
+  /** Returns the plan, or `undefined` if the records of this schema must be transformed one by one. */
   of(schema: Schema, topic: string, hasHeaders: boolean): StructProgram | undefined {
     const kind = hasHeaders ? `${topic} with headers` : topic;
     let byKind = this.#known.get(schema);

@@ -4,7 +4,10 @@ import type { PluginRegistry } from '../plugins/plugin-registry.ts';
 import { wantedVersion } from '../plugins/plugins-of-config.ts';
 import type { Converters } from './record-converter.ts';
 
-/** Adds the worker's converters where a connector names none. Versions and sub-keys come from the configuration that names the class. */
+/**
+ * Adds the worker's converters for each converter that the connector does not configure. Versions and sub-keys are taken from
+ * the configuration that names the class.
+ */
 export function withDefaultConverters(config: ConnectorConfig, defaults: ConnectorConfig): ConnectorConfig {
   const missing = ['key.converter', 'value.converter', 'header.converter'].filter(
     (prefix) => config[prefix] === undefined,

@@ -9,23 +9,27 @@ export interface DeadLetterOptions {
   readonly topic: string;
   readonly replicationFactor: number;
   readonly contextHeaders: boolean;
-  /** Takes secrets out of what context headers say. */
+  /** Removes secrets from the values of context headers. */
   readonly hide: (text: string) => string;
 }
 
-/** For metrics. */
+/** Counts for metrics. */
 export interface DeadLetterCounts {
   readonly produceRequests: number;
   readonly produceFailures: number;
 }
 
 const PREFIX = '__connect.errors.';
-/** Headers that Connect does not have: `sluice.timestamp`, `sluice.timestamp.type`, `sluice.sqlstate`, `sluice.table`, `sluice.column`. */
+/**
+ * Prefix of headers that Kafka Connect does not have: `sluice.timestamp`, `sluice.timestamp.type`, `sluice.sqlstate`,
+ * `sluice.table`, `sluice.column`.
+ */
 const OWN_PREFIX = 'sluice.';
 
 /**
- * Sends failed records, byte for byte as they were consumed, to the dead-letter topic
- * (org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter). The topic is made with one partition when missing.
+ * Writes failed records to the dead-letter topic, byte for byte as they were consumed
+ * (org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter). If the topic does not exist, it is created with one
+ * partition.
  */
 export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
   readonly #id: TaskId;
@@ -117,7 +121,10 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
   }
 }
 
-/** A dead-letter topic with `message.timestamp.type=LogAppendTime` does not keep the timestamp of the record. */
+/**
+ * Headers with the timestamp of the record, which is otherwise lost in a dead-letter topic with
+ * `message.timestamp.type=LogAppendTime`.
+ */
 function timestampHeaders(consumed: FailureContext['consumed']): [string, string][] {
   if (consumed === undefined) return [];
   const { timestamp, timestampType } = consumed;

@@ -16,7 +16,7 @@ export type Stage =
   | 'KAFKA_CONSUME';
 
 export interface ErrorPolicyOptions {
-  /** `errors.retry.timeout`; -1: unlimited, 0: one attempt. */
+  /** `errors.retry.timeout`; -1 means unlimited, 0 means a single attempt. */
   readonly retryTimeoutMs: number;
   readonly retryDelayMaxMs: number;
   readonly tolerance: 'none' | 'all';
@@ -29,11 +29,11 @@ export interface FailureContext {
   readonly stage: Stage;
   readonly className: string;
   readonly error: Error;
-  /** Sinks only: the record as it was consumed. */
+  /** The record as it was consumed; only set for sinks. */
   readonly consumed: ConsumedRecord | undefined;
-  /** The task in which the record failed first, if it is not this one. */
+  /** The task in which the record failed first, if it was another task. */
   readonly task?: number | undefined;
-  /** Headers that its dead letter gets in addition. */
+  /** Additional headers of the dead-letter record. */
   readonly additionalHeaders?: readonly ConsumedHeader[] | undefined;
 }
 
@@ -52,12 +52,12 @@ export interface ErrorCounts {
   lastErrorAtMs: number;
 }
 
-/** As in Connect, a delay over `errors.retry.delay.max.ms` is replaced by a random one below it. */
+/** As in Connect, a delay above `errors.retry.delay.max.ms` is replaced by a random delay below it. */
 const RETRY_DELAYS = { firstMs: 300, jitter: NO_JITTER, jitterAtMax: [0, 1] } as const;
 
 /**
- * Connect's error policy of one task (docs/compatibility.md#errors-of-records): retries retriable errors, then reports the record, then
- * skips it (`errors.tolerance=all`) or fails the task (`none`).
+ * Connect's error policy for one task (docs/compatibility.md#errors-of-records). Retries retriable errors, then reports the
+ * record, and then skips it (`errors.tolerance=all`) or fails the task (`none`).
  */
 export class ErrorPolicy {
   readonly counts: ErrorCounts = { failures: 0, errors: 0, skipped: 0, retries: 0, logged: 0, lastErrorAtMs: 0 };
@@ -86,8 +86,8 @@ export class ErrorPolicy {
   }
 
   /**
-   * Called after the first failure of `operation`: retries RetriableErrors within `errors.retry.timeout`. Resolves with the value, or
-   * with `undefined` if the record is skipped; rejects if the task must fail or is stopped.
+   * Called after the first failure of `operation`. Retries RetriableErrors within `errors.retry.timeout`. Resolves with the
+   * value, or with `undefined` if the record is skipped. Rejects if the task must fail or is stopped.
    */
   async recover<T>(
     stage: Stage,
@@ -112,13 +112,13 @@ export class ErrorPolicy {
     return undefined;
   }
 
-  /** Reports a failure that is not retried. Resolves if the record is skipped, otherwise rejects. */
+  /** Reports a failure that is not retried. Resolves if the record is skipped; otherwise rejects. */
   async failed(failure: FailureContext): Promise<void> {
     this.counts.errors++;
     this.counts.failures++;
     this.counts.lastErrorAtMs = Date.now();
     this.#log(failure);
-    // The record itself is valid and is read again after a restart of the task.
+    // An UnavailableError is not a fault of the record, which is read again after a restart of the task.
     const isFault = !(failure.error instanceof UnavailableError);
     if (isFault) for (const reporter of this.#reporters) await reporter.report(failure);
     if (!isFault || !this.tolerant) {
@@ -150,7 +150,7 @@ export class ErrorPolicy {
   }
 }
 
-/** Adds the coordinates of the record to the message, so that the trace of a FAILED task ends with them. */
+/** Adds the coordinates of the record to the message, so that the stack trace of a FAILED task shows them. */
 function located({ stage, error, consumed }: FailureContext): Error {
   if (consumed === undefined) return error;
   const where = `topic ${consumed.topic}, partition ${String(consumed.partition)}, offset ${String(consumed.offset)}`;

@@ -1,6 +1,6 @@
 import { DatabaseError, DataError } from '../../errors.ts';
 
-/** The subject of a failure, beyond its message. */
+/** The database object that a failure refers to, in addition to its message. */
 export interface FailurePlace {
   readonly sqlstate?: string | undefined;
   readonly table?: string | undefined;
@@ -9,7 +9,7 @@ export interface FailurePlace {
 
 const MAX_CAUSES = 10;
 
-/** The SQLSTATE, table and column of the error, or of the first of its causes that has them. */
+/** Returns the SQLSTATE, table and column of the error, or of its first cause that has them. */
 export function failurePlace(error: Error): FailurePlace {
   let sqlstate: string | undefined;
   let table: string | undefined;

@@ -2,10 +2,10 @@ import { messageWithCause, SluiceError } from '../../errors.ts';
 import type { FailureContext, FailureReporter } from './error-policy.ts';
 import { failurePlace, type FailurePlace } from './failure-place.ts';
 
-/** A failed record, as its task keeps it. It is plain data, so that it can be sent to other threads. */
+/** A failed record, as its task remembers it. It is plain data, so that it can be sent to other threads. */
 export interface RecentFault extends FailurePlace {
   readonly task: number;
-  /** When it failed, in milliseconds since the epoch. */
+  /** When the record failed, in milliseconds since the epoch. */
   readonly at: number;
   readonly stage: string;
   /** The converter, transform or task class that failed. */
@@ -18,7 +18,7 @@ export interface RecentFault extends FailurePlace {
     readonly partition: number;
     readonly offset: number;
     readonly timestamp: number;
-    /** The first bytes, hexadecimal. */
+    /** The first bytes in hexadecimal. */
     readonly keyHex: string | null;
     readonly valueHex: string | null;
   };
@@ -29,11 +29,11 @@ const MAX_CHARACTERS = 256_000;
 const MAX_MESSAGE = 2_000;
 const HEX_BYTES = 256;
 
-/** Keeps the last faults of one task: at most 100, and 256,000 characters. */
+/** Remembers the last faults of one task: at most 100 faults and 256,000 characters. */
 export class RecentFaults implements FailureReporter {
   readonly #task: number;
   readonly #hide: (text: string) => string;
-  readonly #kept: { readonly fault: RecentFault; readonly size: number }[] = [];
+  readonly #faults: { readonly fault: RecentFault; readonly size: number }[] = [];
   #size = 0;
 
   /** `hide` removes secrets from messages. */
@@ -42,9 +42,9 @@ export class RecentFaults implements FailureReporter {
     this.#hide = hide;
   }
 
-  /** Oldest first. */
+  /** The faults, oldest first. */
   list(): readonly RecentFault[] {
-    return this.#kept.map(({ fault }) => fault);
+    return this.#faults.map(({ fault }) => fault);
   }
 
   async report({ stage, className, error, consumed }: FailureContext): Promise<void> {
@@ -62,16 +62,16 @@ export class RecentFaults implements FailureReporter {
       record: { topic, partition, offset, timestamp, keyHex: hexOf(key), valueHex: hexOf(value) },
     };
     const size = message.length + (fault.record.keyHex?.length ?? 0) + (fault.record.valueHex?.length ?? 0) + 500;
-    this.#kept.push({ fault, size });
+    this.#faults.push({ fault, size });
     this.#size += size;
-    while (this.#kept.length > MAX_FAULTS || (this.#size > MAX_CHARACTERS && this.#kept.length > 1)) {
-      this.#size -= this.#kept.shift()?.size ?? 0;
+    while (this.#faults.length > MAX_FAULTS || (this.#size > MAX_CHARACTERS && this.#faults.length > 1)) {
+      this.#size -= this.#faults.shift()?.size ?? 0;
     }
     return Promise.resolve();
   }
 
   async close(): Promise<void> {
-    // Failed records are requested even after the task has ended.
+    // The recent faults can be requested even after the task has ended, so they are kept.
     return Promise.resolve();
   }
 }

@@ -1,9 +1,9 @@
 const SLOT_MS = 1000;
 
-/** Sums time spans within the last seconds, by a monotonic clock. */
+/** Sums time spans within the last seconds, measured by a monotonic clock. */
 export class RecentTime {
   readonly #slots: Float64Array;
-  /** Number of the newest slot since the clock began. */
+  /** Number of the newest time slot since the clock started. */
   #newest = 0;
 
   constructor(seconds: number) {

@@ -21,13 +21,13 @@ export interface Converters {
   readonly headerClass: string;
 }
 
-/** `failed`: the index and error of the first record that fails the task. */
+/** `failed` is the index and the error of the first record that fails the task. */
 export interface ConvertedRecords {
   readonly records: readonly SinkRecord[];
   readonly failed: { readonly index: number; readonly error: Error } | undefined;
 }
 
-/** Notified of each record before work on it starts. */
+/** Receives the place of each record before it is converted. */
 type RecordPlace = Pick<TaskPlace, 'record' | 'leaveRecord'>;
 
 const NO_PLACE: RecordPlace = { record: () => undefined, leaveRecord: () => undefined };
@@ -43,8 +43,8 @@ export interface RecordConversion {
 }
 
 /**
- * Converts bytes to sink records: converters, then transforms; failures are handled by the error policy. As long as nothing fails, only
- * the synchronous path is used.
+ * Converts bytes to sink records: first the converters, then the transforms. The error policy handles failures. As long as
+ * nothing fails, only the synchronous path is used.
  */
 export class SinkRecordConverter implements RecordConversion {
   readonly #converters: Converters;
@@ -76,8 +76,8 @@ export class SinkRecordConverter implements RecordConversion {
   }
 
   /**
-   * The converted records up to the first one that fails the task, without those that were dropped (filtered or tolerated). Many
-   * records take several turns of the event loop.
+   * Converts records up to the first one that fails the task. The result does not contain records that were filtered or
+   * tolerated. If there are many records, the work is divided into several turns of the event loop.
    */
   async convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords> {
     const records: SinkRecord[] = [];
@@ -99,14 +99,14 @@ export class SinkRecordConverter implements RecordConversion {
     return { records, failed: undefined };
   }
 
-  /** `undefined`: dropped. A promise only when something threw, or a converter must wait. */
+  /** Returns `undefined` if the record was dropped; returns a promise only after an exception or while a converter waits. */
   convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
     const converted = this.#start(source);
     this.#place.leaveRecord();
     return converted;
   }
 
-  /** The record whose value a plan has just transformed; `undefined` if it must be converted on its own. */
+  /** Creates the record whose value a plan has just transformed; `undefined` if it must be converted individually. */
   planned(source: ConsumedRecord, program: StructProgram): SinkRecord | undefined {
     const { topic } = source;
     this.#place.record(topic, source.partition, source.offset);
@@ -177,7 +177,7 @@ export class SinkRecordConverter implements RecordConversion {
     });
   }
 
-  /** Converts stage by stage again, so that the failure is attributed to the right stage; runs only after something failed. */
+  /** Converts the record again stage by stage, to attribute the failure to the right stage. Only called after a failure. */
   async #convertSlowly(source: ConsumedRecord): Promise<SinkRecord | null | undefined> {
     const { key, keyClass, value, valueClass, headerClass } = this.#converters;
     const guard = guardOf(this.#policy, this.#chain, source);
@@ -208,7 +208,7 @@ export class SinkRecordConverter implements RecordConversion {
   }
 }
 
-/** Bytes of the record. */
+/** Size of the record in bytes. */
 function sizeOf({ key, value, headers }: ConsumedRecord): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0);
   for (const header of headers) bytes += header.value?.length ?? 0;
@@ -221,7 +221,7 @@ type Guard = <T>(
   run: () => T | Promise<T>,
 ) => Promise<T | undefined>;
 
-/** Runs one stage; the policy handles its errors and may return `undefined`. */
+/** Returns a function that runs one stage. The policy handles its errors; `undefined` means that it skips the record. */
 function guardOf(policy: ErrorPolicy, chain: TransformationChain, consumed?: ConsumedRecord): Guard {
   return async (stage, name, run) => {
     try {
@@ -269,13 +269,13 @@ function sinkRecord(
   };
 }
 
-/** Converts source records to bytes: transforms, then converters; failures are handled by the error policy. */
+/** Converts source records to bytes: first the transforms, then the converters. The error policy handles failures. */
 export class SourceRecordConverter {
   readonly #converters: Converters;
   readonly #chain: TransformationChain;
   readonly #policy: ErrorPolicy;
   readonly #waits: boolean;
-  /** Headers that were converted last; a source may add the same list to every record. */
+  /** The headers that were converted last. A source may add the same list to every record. */
   #lastHeaders:
     { readonly topic: string; readonly from: readonly Header[]; readonly to: ProducedRecord['headers'] } | undefined;
 
@@ -287,7 +287,7 @@ export class SourceRecordConverter {
     this.#waits = key.prepareFromConnectData !== undefined || value.prepareFromConnectData !== undefined;
   }
 
-  /** `null`: dropped by a transform or by the error policy. A promise only after something failed, or to wait. */
+  /** Returns `null` if the record was dropped; returns a promise only after a failure or while a converter waits. */
   convert(record: SourceRecord): ProducedRecord | null | Promise<ProducedRecord | null> {
     try {
       const converted = this.#convertOnce(record);
@@ -348,7 +348,7 @@ export class SourceRecordConverter {
     return to;
   }
 
-  /** Converts stage by stage again, in Java's order, so that the failure is attributed to the right stage. */
+  /** Converts the record again stage by stage, in Java's order, so that the failure is attributed to the right stage. */
   async #convertSlowly(record: SourceRecord): Promise<ProducedRecord | null> {
     const { key: keyConverter, keyClass, value: valueConverter, valueClass, headerClass } = this.#converters;
     const guard = guardOf(this.#policy, this.#chain);

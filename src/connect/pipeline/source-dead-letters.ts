@@ -10,9 +10,9 @@ const PREFIX = '__connect.errors.';
 const MAX_CONTENT_BYTES = 500_000;
 
 /**
- * Makes dead-letter records of records that a source task could not make, or that cannot be converted or sent, where
- * `errors.deadletterqueue.topic.name` is set. Such a record takes the place of the one that failed, so that it is delivered in the same
- * transaction and before the offset is stored.
+ * Creates dead-letter records for records that a source task could not create, or that cannot be converted or sent, if
+ * `errors.deadletterqueue.topic.name` is set. The dead-letter record replaces the failed record, so that it is delivered in the
+ * same transaction and before the offset is stored.
  */
 export class SourceDeadLetters implements FailureReporter {
   readonly #id: TaskId;
@@ -22,7 +22,7 @@ export class SourceDeadLetters implements FailureReporter {
   produceRequests = 0;
   readonly produceFailures = 0;
 
-  /** @param hide removes secrets from what headers say */
+  /** @param hide removes secrets from the values of headers */
   constructor(id: TaskId, topic: string, hide: (text: string) => string) {
     this.#id = id;
     this.#topic = topic;
@@ -35,10 +35,12 @@ export class SourceDeadLetters implements FailureReporter {
   }
 
   async close(): Promise<void> {
-    // The producer is that of the task.
+    // Dead-letter records are sent with the producer of the task, so there is nothing to close.
   }
 
-  /** The dead-letter record for what was reported since the last call; `null`: nothing was. */
+  /**
+   * Returns the dead-letter record for the failure that was reported since the last call, or `null` if there was no failure.
+   */
   take(source: SourceRecord | FailedRecord): ProducedRecord | null {
     const failure = this.#failure;
     this.#failure = undefined;
@@ -75,7 +77,7 @@ function coordinatesText(coordinates: SourceCoordinates): string {
   return `{${cells.join(',')}}`;
 }
 
-/** Key and value as JSON; `null` if they are too large for a message. */
+/** Serializes key and value as JSON. Returns `null` if they are too large for a message. */
 function contentOf(source: SourceRecord | FailedRecord): Buffer | null {
   const content =
     'error' in source ? source.content : JSON.stringify({ key: plain(source.key), value: plain(source.value) });

@@ -1,15 +1,15 @@
-/** Measurements of a stage of a task: its converter, or one of its transforms. */
+/** Measurements of a stage of a task, which is its converter or one of its transforms. */
 export interface StageFigures {
-  /** `converter`, or the alias of a transform. */
+  /** `converter`, or the alias of the transform. */
   readonly name: string;
   readonly className: string;
-  /** Records that were measured; 0: none yet. */
+  /** Number of records that were measured. */
   readonly samples: number;
-  /** Recent time for one record; 0 if none was measured. */
+  /** Recent time per record; 0 if no record was measured. */
   readonly microseconds: number;
-  /** The fraction of recent records that it did not drop, from 0 to 1. */
+  /** The fraction of recent records that the stage did not drop, from 0 to 1. */
   readonly passed: number;
-  /** Records that have failed in it. */
+  /** Number of records that failed in the stage. */
   readonly errors: number;
 }
 
@@ -22,20 +22,23 @@ interface Stage {
   errors: number;
 }
 
-/** Keeps the cost of measuring below one percent. */
+/** One of this number of records is measured, which limits the cost of measuring to less than one percent. */
 const RECORDS_PER_SAMPLE = 256;
-/** One of this number of slices, structs that are read together, is measured. */
+/** One of this number of slices is measured. A slice consists of structs that are read together. */
 const SLICES_PER_SAMPLE = 128;
-/** The weight of one sample in the mean. */
+/** The weight of one sample in the moving average. */
 const WEIGHT = 0.02;
 const CONVERTER = 0;
 
-/** How long records take in the converter and in each transform. Some are measured: each reading of the clock costs. */
+/**
+ * Measures how long records take in the converter and in each transform. Only some records are measured, because reading the
+ * clock takes time.
+ */
 export class StageTimes {
   readonly #stages: readonly Stage[];
   #records = 1;
   #slices = 1;
-  /** Converter and transforms run within `put`. */
+  /** True if converter and transforms run within `put`. */
   isInPut = false;
 
   constructor(steps: readonly { readonly alias?: string; readonly className: string }[]) {
@@ -63,19 +66,19 @@ export class StageTimes {
     return true;
   }
 
-  /** `ms`: for all of `records`. */
+  /** Adds a measurement of the converter. `ms` is the total time of all `records`. */
   converted(ms: number, records = 1): void {
     if (records > 0) this.#add(CONVERTER, ms / records);
   }
 
-  /** `step`: which transform, from 0. */
+  /** Adds a measurement of a transform. `step` is the index of the transform. */
   transformed(step: number, ms: number, hasPassed: boolean): void {
     this.#add(step + 1, ms);
     const stage = this.#stages[step + 1];
     if (stage !== undefined) stage.passed += ((hasPassed ? 1 : 0) - stage.passed) * weightOf(stage);
   }
 
-  /** A record has failed in this transform; without one, in the converter. */
+  /** Counts a record that failed in this transform, or in the converter if `step` is absent. */
   failed(step?: number): void {
     const stage = this.#stages[step === undefined ? CONVERTER : step + 1];
     if (stage !== undefined) stage.errors += 1;
@@ -94,7 +97,7 @@ export class StageTimes {
   }
 }
 
-/** The mean of all samples while there are few. */
+/** Weight of a new sample. While there are few samples, the result is their arithmetic mean. */
 function weightOf({ samples }: Stage): number {
   return Math.max(WEIGHT, 1 / Math.max(1, samples));
 }

@@ -5,7 +5,7 @@ import { Struct, type ConnectValue } from '../../data/value.ts';
 import type { StageTimes } from './stage-times.ts';
 import type { Predicate, SchemaAndValue, Transformation } from '../api.ts';
 
-/** The key or the value of planned records: the places of a struct's fields in their order, or the one place of another value. */
+/** The key or the value of planned records. A struct has the places of its fields in order; another value has one place. */
 export interface PlannedPart {
   readonly schema: Schema;
   readonly places: readonly number[];
@@ -16,23 +16,30 @@ export function placeOf({ places }: PlannedPart, { index }: Pick<Field, 'index'>
 }
 
 /**
- * Fills places from others, for one record. On `false` or an error the record is transformed on its own. A step must not change
- * anything else, so that nothing has happened when a later step of the plan fails.
+ * Computes the values of some places from the values of others, for one record. If it returns `false` or throws, the record is
+ * transformed individually. A step must not have any other effect, because a later step of the plan may fail.
  */
 export type PlanStep = (cells: ConnectValue[], messages: MessageBlock, index: number) => boolean;
 
-/** A transformation that can be planned; a symbol, because a foreign one may have any member. */
+/**
+ * Method name of a transformation that can be planned. It is a symbol, because a plugin's transformation may have members with
+ * any name.
+ */
 export const PLAN = Symbol('plan');
 
 export interface PlannableTransformation extends Transformation {
   /**
-   * Adds to the plan what `apply` does to each record of its kind.
-   * @returns false if that depends on more than the plan knows; the plan is discarded then. An error means the same
+   * Adds the effect of `apply` on each record of this kind to the plan.
+   * @returns false if the effect depends on anything that the plan does not contain. The plan is then discarded, as after an
+   * error
    */
   [PLAN]?(plan: StructPlan): boolean;
 }
 
-/** The only member of records that a predicate reads, so that its result may be known for all records of a plan. */
+/**
+ * Names the only member of records that a predicate reads. If the plan knows this member, the result is the same for all its
+ * records.
+ */
 export const READS = Symbol('reads');
 
 export interface PlannablePredicate extends Predicate {
@@ -45,26 +52,27 @@ export type Present = Exclude<ConnectValue, null>;
 type HeaderChange = (headers: readonly Header[], cells: readonly ConnectValue[]) => readonly Header[];
 
 /**
- * The transforms of structs of one schema and topic, determined before the records are read. Values have places in a list: first
- * those of the struct that is read, then those that steps fill. To rename, move or drop a field takes no step.
+ * The transforms of structs of one schema and topic, determined before the records are read. The plan numbers its values; the
+ * number of a value is its place. The first places contain the fields of the struct that is read, and steps fill the others.
+ * Renaming, moving or dropping a field needs no step.
  *
- * A record with null in a place that is `required` is transformed on its own. In all other places steps accept null.
+ * A record with null in a `required` place is transformed individually. In all other places, steps accept null.
  */
 export class StructPlan {
-  /** `undefined`: it differs from record to record, and `topicPlace` has it. */
+  /** `undefined` if the topic differs between records; `topicPlace` then contains it. */
   topic: string | undefined;
   topicPlace: number | undefined;
-  /** `undefined`: the message's own, which was not read. */
+  /** `undefined` if the key is that of the message, which was not read. */
   key: PlannedPart | undefined;
   value: PlannedPart;
-  /** Headers with the names of the record's headers, without their values; `undefined`: not known. */
+  /** Names of the record's headers, as headers without values; `undefined` if the names are unknown. */
   #headers: readonly Header[] | undefined;
-  /** Changes of the headers, made when they are read. */
+  /** Changes to the headers, which are made when the headers are read. */
   readonly headerSteps: HeaderChange[] = [];
   readonly #cells: ConnectValue[];
   readonly #steps: PlanStep[] = [];
   readonly #required = new Set<number>();
-  /** For each transform, the number of steps up to its last one. */
+  /** The total number of steps up to the end of each transform. */
   readonly #ends: number[] = [];
   readonly #inputs: number;
 
@@ -76,13 +84,13 @@ export class StructPlan {
     this.#cells = new Array<ConnectValue>(this.#inputs).fill(null);
   }
 
-  /** A place that always holds this value. */
+  /** Adds a place that always contains this value. */
   constant(value: Present): number {
     this.#required.add(this.#cells.length);
     return this.#cells.push(value) - 1;
   }
 
-  /** A place with a value that does not come from the struct, such as the record's offset. */
+  /** Adds a place with a value that is not part of the struct, such as the record's offset. */
   inserted(valueOf: (messages: MessageBlock, index: number) => ConnectValue): number {
     return this.place((to) => (cells, messages, index) => {
       cells[to] = valueOf(messages, index);
@@ -90,14 +98,14 @@ export class StructPlan {
     });
   }
 
-  /** A place that a step fills. */
+  /** Adds a place that a step fills. */
   place(stepFor: (place: number) => PlanStep): number {
     const place = this.#cells.push(null) - 1;
     this.#steps.push(stepFor(place));
     return place;
   }
 
-  /** A place with the converted values of another one; null stays null. An int64 may be a number. */
+  /** Adds a place with the converted value of another place. Null stays null. An int64 may be a number. */
   changed(from: number, change: (value: Present) => ConnectValue): number {
     return this.place((to) => (cells) => {
       const value = cells[from]!;
@@ -106,7 +114,7 @@ export class StructPlan {
     });
   }
 
-  /** Names of the record's headers; `undefined`: not known. */
+  /** Names of the record's headers; `undefined` if they are unknown. */
   get headerNames(): readonly string[] | undefined {
     return this.#headers?.map(({ key }) => key);
   }
@@ -116,12 +124,12 @@ export class StructPlan {
     this.headerSteps.push(change);
   }
 
-  /** Adds a header with the value of a place after the existing ones. */
+  /** Adds a header with the value of a place, after the existing headers. */
   addHeader(key: string, schema: Schema, place: number): void {
     this.changeHeaders((headers, cells) => [...headers, { key, schema, value: asStored(schema, cells[place]!) }]);
   }
 
-  /** The field's default where a place holds null (`cellOf`). */
+  /** Returns a place with the field's default if the given place contains null (`cellOf`). */
   withDefault(from: number, { defaultValue }: Schema, isWanted: boolean): number {
     if (!isWanted || defaultValue === undefined || defaultValue === null || this.#required.has(from)) return from;
     const to = this.place((place) => (cells) => {
@@ -132,17 +140,20 @@ export class StructPlan {
     return to;
   }
 
-  /** Records with null in this place are transformed on their own, unless the schema allows null (`checkedCell`). */
+  /**
+   * Marks the place as required, unless the schema allows null (`checkedCell`): records with null in it are transformed
+   * individually.
+   */
   required(place: number, { optional }: Schema): number {
     if (!optional) this.#required.add(place);
     return place;
   }
 
-  /** The places of the fields of a struct in a place; records with null in it are transformed on their own. */
+  /** Adds places for the fields of the struct in a place. Records with null in that place are transformed individually. */
   opened(from: number, { fields }: Schema): number[] {
     const [first, ...more] = fields;
     if (first === undefined) return [];
-    // The first place fills them all.
+    // The step of the first place fills all of them.
     const places = [
       this.place((to) => (cells) => {
         const struct = cells[from];
@@ -155,7 +166,7 @@ export class StructPlan {
     return places;
   }
 
-  /** A place with a struct of this part. */
+  /** Adds a place with a struct of this part. */
   struct({ schema, places }: PlannedPart): number {
     const place = this.place((to) => (cells) => {
       cells[to] = structOf(schema, places, cells);
@@ -165,7 +176,7 @@ export class StructPlan {
     return place;
   }
 
-  /** The result of a predicate for all records of the plan; `undefined` if it may differ from record to record. */
+  /** Returns the result of a predicate for all records of the plan, or `undefined` if it may differ between records. */
   resultOf(predicate: PlannablePredicate): boolean | undefined {
     const { topic, value } = this;
     const headers = this.#headers;
@@ -182,12 +193,12 @@ export class StructPlan {
     return member !== undefined && isKnown[member] ? predicate.test(example) : undefined;
   }
 
-  /** The following steps belong to the next transform. */
+  /** Ends a transform. Steps that are added later belong to the next one. */
   endTransform(): void {
     this.#ends.push(this.#steps.length);
   }
 
-  /** `undefined` if the resulting value is not a struct. */
+  /** Returns the finished plan, or `undefined` if the resulting value is not a struct. */
   finish(): StructProgram | undefined {
     if (this.value.schema.type !== 'struct') return undefined;
     return new StructProgram(this, {
@@ -200,13 +211,13 @@ export class StructPlan {
   }
 }
 
-/** The struct as records have it: an int64 is a bigint. */
+/** Creates the struct as records contain it, with int64 values as bigint. */
 function structOf(schema: Schema, places: readonly number[], cells: readonly ConnectValue[]): Struct {
   const values = places.map((place, index) => asStored(schema.fields[index]?.schema, cells[place] ?? null));
   return new Struct(schema, values);
 }
 
-/** An int64 as records have it. */
+/** Converts an int64 to a bigint, as records contain it. */
 export function asStored(schema: Schema | undefined, value: ConnectValue): ConnectValue {
   return schema?.type === 'int64' && typeof value === 'number' ? BigInt(value) : value;
 }
@@ -219,11 +230,11 @@ interface ProgramParts {
   readonly required: readonly number[];
 }
 
-/** A finished plan. The result for a record is available until the next record is run. */
+/** A finished plan. The result for a record is available until the next call of `run`. */
 export class StructProgram {
   /** The schema of the resulting struct. */
   readonly schema: Schema;
-  /** In the order of its fields; an int64 may be a number. */
+  /** Values in the order of the fields of `schema`. An int64 may be a number. */
   readonly values: readonly ConnectValue[];
   readonly #values: ConnectValue[];
   readonly #plan: StructPlan;
@@ -240,8 +251,8 @@ export class StructProgram {
   /**
    * Transforms one record.
    * @param read values of the struct in the order of its fields
-   * @param times if the transforms are measured. A transform that only renames and reorders fields takes no time
-   * @returns false if the record must be transformed on its own, which reports what is wrong with it, if anything
+   * @param times set if the transforms are measured. A transform that only renames and reorders fields takes no time
+   * @returns false if the record must be transformed individually, which also reports any error of the record
    */
   run(read: readonly ConnectValue[], messages: MessageBlock, index: number, times?: StageTimes): boolean {
     const { cells, inputs, steps, required } = this.#parts;
@@ -277,7 +288,7 @@ export class StructProgram {
     return topic ?? (this.#parts.cells[topicPlace!] as string);
   }
 
-  /** `undefined`: the message's own. */
+  /** `undefined` if the key is that of the message. */
   get key(): SchemaAndValue | undefined {
     const { key } = this.#plan;
     if (key === undefined) return undefined;
@@ -292,7 +303,7 @@ export class StructProgram {
     return structOf(schema, places, this.#parts.cells);
   }
 
-  /** These headers, transformed. */
+  /** Returns these headers after all changes of the plan. */
   headers(read: readonly Header[]): readonly Header[] {
     return this.#plan.headerSteps.reduce((headers, step) => step(headers, this.#parts.cells), read);
   }

@@ -2,21 +2,21 @@ import type { RateLimit } from '../task-assignment.ts';
 import { RecentTime } from './recent-time.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** The period of recent figures, in seconds. */
-const LATELY = 10;
-/** One poll returns at most what the limit allows in this part of a second. */
-const POLL_PART = 0.5;
-/** Size of a poll while the size of records is unknown. */
+/** Period of the recent figures in seconds. */
+const RECENT_SECONDS = 10;
+/** One poll returns at most the number of records that the limit allows in this fraction of a second. */
+const POLL_FRACTION_OF_SECOND = 0.5;
+/** Maximum number of records of a poll while the size of records is unknown. */
 const FIRST_RECORDS = 10;
 
 /**
- * Limits the rate of a task by pausing it between polls. Without a limit only `isOn` is called.
+ * Limits the rate of a task by pausing it between polls. If there is no limit, only `isOn` is called.
  *
- * free --waitMs--> held, while the limit is exceeded -> free
+ * free --waitMs, if the limit is exceeded--> held --waitMs or released--> free
  */
 export class Throttle {
   readonly #clock: () => number;
-  readonly #held = new RecentTime(LATELY);
+  readonly #held = new RecentTime(RECENT_SECONDS);
   #records: TokenBucket | undefined;
   #bytes: TokenBucket | undefined;
   #meanBytes: number | undefined;
@@ -39,13 +39,13 @@ export class Throttle {
     if (!this.isOn) this.released();
   }
 
-  /** The largest number of records of the next poll; `undefined`: no limit. */
+  /** Maximum number of records of the next poll; `undefined` if there is no limit. */
   get pollMax(): number | undefined {
     if (!this.isOn) return undefined;
     const { perSecond: records = Infinity } = this.#records ?? {};
     const { perSecond: bytes } = this.#bytes ?? {};
-    const byBytes = bytes === undefined ? Infinity : this.#recordsOf(bytes * POLL_PART);
-    return Math.max(1, Math.floor(Math.min(records * POLL_PART, byBytes)));
+    const byBytes = bytes === undefined ? Infinity : this.#recordsOf(bytes * POLL_FRACTION_OF_SECOND);
+    return Math.max(1, Math.floor(Math.min(records * POLL_FRACTION_OF_SECOND, byBytes)));
   }
 
   /** Counts records that the task has received. */
@@ -57,37 +57,37 @@ export class Throttle {
     this.#meanBytes = bytes / records;
   }
 
-  /** Milliseconds for which the task must wait; 0: it may continue. */
+  /** Milliseconds for which the task must wait; 0 if it may continue. */
   waitMs(): number {
     if (!this.isOn) return 0;
     const now = this.#clock();
     const waitMs = Math.max(this.#records?.waitMs(now) ?? 0, this.#bytes?.waitMs(now) ?? 0);
     if (waitMs === 0) this.released();
-    else this.#keep(now);
+    else this.#addHeldTime(now);
     return waitMs;
   }
 
   /** Called when the task no longer waits for the limit. */
   released(): void {
     if (this.#heldSince === undefined) return;
-    this.#keep(this.#clock());
+    this.#addHeldTime(this.#clock());
     this.#heldSince = undefined;
   }
 
-  /** Milliseconds of the last ten seconds for which the task was held back. */
+  /** Milliseconds for which the task was held back within the last ten seconds. */
   heldLatelyMs(): number {
     const now = this.#clock();
-    if (this.#heldSince !== undefined) this.#keep(now);
+    if (this.#heldSince !== undefined) this.#addHeldTime(now);
     return Math.round(this.#held.sum(now));
   }
 
-  /** Milliseconds since the start for which the task was held back. */
+  /** Milliseconds for which the task was held back since its start. */
   heldMs(): number {
-    if (this.#heldSince !== undefined) this.#keep(this.#clock());
+    if (this.#heldSince !== undefined) this.#addHeldTime(this.#clock());
     return this.#heldMs;
   }
 
-  #keep(now: number): void {
+  #addHeldTime(now: number): void {
     const since = this.#heldSince ?? now;
     this.#held.add(since, now);
     this.#heldMs += now - since;

@@ -1,6 +1,6 @@
 /**
- * Allows a number of tokens per second on average. More tokens than available can be taken; then none are allowed until the debt is
- * paid. Unused tokens are kept for one second. Times are milliseconds of a monotonic clock.
+ * Allows a number of tokens per second on average. More tokens than available can be taken; then no tokens are available until
+ * the debt is paid. Unused tokens are kept for one second. All times are milliseconds of a monotonic clock.
  */
 export class TokenBucket {
   #perSecond: number;
@@ -16,7 +16,7 @@ export class TokenBucket {
     return this.#perSecond;
   }
 
-  /** An earlier debt is paid at the new rate, within at most one second. */
+  /** Changes the rate. An existing debt is paid at the new rate, within at most one second. */
   setRate(perSecond: number, nowMs: number): void {
     this.#fill(nowMs);
     this.#perSecond = perSecond;
@@ -28,7 +28,7 @@ export class TokenBucket {
     this.#tokens -= count;
   }
 
-  /** Milliseconds until tokens may be taken; 0: now. */
+  /** Milliseconds until tokens may be taken; 0 if they may be taken now. */
   waitMs(nowMs: number): number {
     this.#fill(nowMs);
     return this.#tokens >= 0 ? 0 : Math.ceil((-this.#tokens / this.#perSecond) * 1000);

@@ -11,18 +11,18 @@ import {
 } from './struct-plan.ts';
 
 export interface TransformationStep {
-  /** As the configuration names it. */
+  /** The name of the transform in the configuration. */
   readonly alias?: string;
-  /** Class name, for error contexts. */
+  /** Class name for error contexts. */
   readonly className: string;
   readonly transformation: Transformation & PlannableTransformation;
   readonly condition?: { readonly predicate: Predicate & PlannablePredicate; readonly negate: boolean };
 }
 
-/** A connector's transforms in order. An empty chain costs nothing: check `empty` before calling `apply`. */
+/** A connector's transforms in order. To avoid any cost of an empty chain, check `empty` before calling `apply`. */
 export class TransformationChain {
   readonly #steps: readonly TransformationStep[];
-  /** Times of these transforms, and of the converter before or after them. */
+  /** Times of these transforms, and of the converter that runs before or after them. */
   readonly times: StageTimes;
 
   constructor(steps: readonly TransformationStep[]) {
@@ -34,7 +34,7 @@ export class TransformationChain {
     return this.#steps.length === 0;
   }
 
-  /** Whether `plan` may return a program for some records. */
+  /** True if `plan` may return a program for some records. */
   get isPlannable(): boolean {
     return this.#steps.every(
       ({ transformation, condition }) =>
@@ -44,12 +44,12 @@ export class TransformationChain {
 
   #last: TransformationStep | undefined;
 
-  /** Class name of the step that ran last, for the context of an error. */
+  /** Class name of the transform that ran last, for the context of an error. */
   get lastClassName(): string {
     return this.#last?.className ?? '';
   }
 
-  /** `isMeasured`: adds the time of each step to `times`. */
+  /** Applies the transforms. If `isMeasured` is set, adds the time of each to `times`. */
   apply<R extends ConnectRecord>(record: R, isMeasured = false): R | null {
     let current: R | null = record;
     let at = isMeasured ? performance.now() : 0;
@@ -70,12 +70,12 @@ export class TransformationChain {
     return current;
   }
 
-  /** Counts a record that failed in the step that ran last. */
+  /** Counts a record that failed in the transform that ran last. */
   noteFailure(): void {
     if (this.#last !== undefined) this.times.failed(this.#steps.indexOf(this.#last));
   }
 
-  /** A program that does what `apply` does to all records of the plan; `undefined` if there is none. */
+  /** Returns a program with the same effect as `apply` for all records of the plan, or `undefined` if that is not possible. */
   plan(plan: StructPlan): StructProgram | undefined {
     try {
       for (const { transformation, condition } of this.#steps) {
@@ -86,7 +86,7 @@ export class TransformationChain {
       }
       return plan.finish();
     } catch {
-      // `apply` reports the error for each record.
+      // The individual call of `apply` reports the error for each record.
       return undefined;
     }
   }

@@ -1,13 +1,13 @@
-/** Work on this number of bytes takes a few milliseconds; then the clock is read. */
-const BYTES_PER_LOOK = 131_072;
-/** The cost of a record in addition to its bytes. */
+/** Number of bytes after which the clock is read. Processing them takes a few milliseconds. */
+const BYTES_PER_CLOCK_READ = 131_072;
+/** Cost of a record, expressed in bytes and added to its size. */
 const BYTES_PER_RECORD = 1_024;
-/** Work of all tasks together in one turn of the event loop. */
+/** Maximum duration of the work of all tasks together in one turn of the event loop. */
 const MAX_TURN_MS = 20;
 
-/** When work began in this turn of the event loop; -1: not yet. */
+/** When work began in this turn of the event loop; -1 if it has not begun. */
 let beganAt = -1;
-/** Tasks that wait for another turn, in order. */
+/** Resolve functions of the tasks that wait for another turn, in order. */
 const waiting: (() => void)[] = [];
 
 function begin(): void {
@@ -16,7 +16,7 @@ function begin(): void {
   setImmediate(end);
 }
 
-/** One of the waiting tasks continues in each turn, so that all get the same share. */
+/** Ends the turn and resumes one of the waiting tasks, so that all tasks get the same share. */
 function end(): void {
   beganAt = -1;
   const resume = waiting.shift();
@@ -26,8 +26,8 @@ function end(): void {
 }
 
 /**
- * Divides long work into turns of the event loop, so that requests, heartbeats and other tasks run in between. All tasks together
- * have 20 ms of a turn. The clock is read once for every 128 records or 128 kB.
+ * Divides long work into turns of the event loop, so that requests, heartbeats and other tasks run in between. All tasks
+ * together use 20 ms of a turn. The clock is read only once per 128 records or 128 kB.
  *
  * ```ts
  * const turn = new Turn();
@@ -38,17 +38,17 @@ function end(): void {
  * ```
  */
 export class Turn {
-  #bytesLeft = BYTES_PER_LOOK;
+  #bytesLeft = BYTES_PER_CLOCK_READ;
 
   constructor() {
     begin();
   }
 
-  /** Must be called after work on this many bytes and records; `true`: wait for `next()`. */
+  /** Must be called after work on this number of bytes and records. If it returns `true`, the caller must await `next()`. */
   isOver(bytes: number, records = 1): boolean {
     this.#bytesLeft -= bytes + records * BYTES_PER_RECORD;
     if (this.#bytesLeft > 0) return false;
-    this.#bytesLeft = BYTES_PER_LOOK;
+    this.#bytesLeft = BYTES_PER_CLOCK_READ;
     begin();
     return performance.now() - beganAt >= MAX_TURN_MS;
   }

@@ -8,7 +8,7 @@ import { failureOf, type Failure } from '../task-failure.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
 import { wantedVersion } from './plugins-of-config.ts';
 
-/** Connect's limit for a connector instance to stop (docs/compatibility.md#life-cycle). */
+/** Time limit for a connector instance to stop, as in Connect (docs/compatibility.md#life-cycle). */
 const STOP_TIMEOUT_MS = 5000;
 
 /** Notifications of a connector instance. */
@@ -20,11 +20,11 @@ export type ConnectorEvent =
 interface HostedConnector {
   readonly instance: Connector;
   readonly owner: CodeOwner;
-  /** Set after the stop, so that late callbacks of the plugin are ignored. */
+  /** True after the stop, so that late callbacks of the plugin are ignored. */
   muted: boolean;
 }
 
-/** Runs connector instances. The wait for a plugin that hangs in `stop` is limited. */
+/** Runs connector instances. Waits only a limited time for a plugin that hangs in `stop`. */
 export class ConnectorHost {
   readonly #plugins: PluginRegistry;
   readonly #onEvent: (event: ConnectorEvent) => void;
@@ -48,7 +48,10 @@ export class ConnectorHost {
     return this.#plugins.find('connector', config['connector.class'] ?? '', wanted);
   }
 
-  /** The plugin must have been loaded. Resolves with `false` if the connector failed to start; the FAILED event has the trace. */
+  /**
+   * Starts a connector whose plugin has been loaded. Resolves with `false` if the connector failed to start; the FAILED event
+   * contains the stack trace.
+   */
   async start(name: string, config: ConnectorConfig): Promise<boolean> {
     let hosted: HostedConnector | undefined;
     try {
@@ -101,7 +104,7 @@ export class ConnectorHost {
     if (hosted === undefined) return;
     this.#connectors.delete(name);
     hosted.muted = true;
-    // A plugin that hangs in start looks like a slow one, so its stop is called in any case.
+    // A plugin that hangs in `start` cannot be distinguished from a slow one, so `stop` is called in either case.
     const stopped = ownedBy(hosted.owner, () =>
       eventLoopWatch.during(`stop of connector ${name}`, () => hosted.instance.stop()),
     ).catch((error: unknown) => {
@@ -112,7 +115,7 @@ export class ConnectorHost {
     }
   }
 
-  /** Sets a connector to FAILED whose configuration cannot be resolved or which generated too many tasks. */
+  /** Sets a connector to FAILED because its configuration cannot be resolved or because it generated too many tasks. */
   fail(name: string, error: unknown): void {
     this.#fail(name, error);
   }

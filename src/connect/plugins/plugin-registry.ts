@@ -44,7 +44,7 @@ const BUILT_IN = 'built-in';
 
 interface Entry {
   readonly info: PluginInfo;
-  /** The substitute for a plugin that is not loaded has its type, class and version; other members throw. */
+  /** The plugin, or, if it is not loaded, a substitute that has its type, class and version and throws for other members. */
   plugin: Plugin;
   readonly external?: ExternalPlugin;
 }
@@ -52,15 +52,16 @@ interface Entry {
 type ExternalPlugins = readonly (ExternalPlugin & { readonly type: Plugin['type'] })[];
 
 /**
- * All plugins of the worker, found by full class name, simple name, or simple name without its kind's suffix. Among several versions
- * the newest is found, or the newest in the wanted range. Plugins of `plugin.path` are loaded by `prepare`.
+ * All plugins of the worker. A plugin can be found by its full class name, its simple name, or its simple name without the
+ * suffix of its kind. If several versions match, the newest one is used, or the newest one in the requested range. Plugins of
+ * `plugin.path` are loaded by `prepare`.
  */
 export class PluginRegistry {
   readonly #entries: readonly Entry[];
-  /** Ignored plugins of `plugin.path`, because another plugin has the same type, class and version. */
+  /** Plugins of `plugin.path` that are ignored because another plugin has the same type, class and version. */
   readonly hidden: readonly PluginInfo[];
 
-  /** If two plugins have the same type, class and version, the first one wins; the worker's own plugins come first. */
+  /** If two plugins have the same type, class and version, the first one is used. The worker's own plugins come first. */
   constructor(plugins: readonly Plugin[], external: ExternalPlugins = []) {
     const entries = new Map<string, Entry>();
     const hidden: PluginInfo[] = [];
@@ -77,7 +78,7 @@ export class PluginRegistry {
     return this.#entries.map(({ info }) => info);
   }
 
-  /** In the order of the listing; versions of one class from the oldest to the newest. */
+  /** Returns the plugins in the order of the listing, and versions of a class from the oldest to the newest. */
   ofType<T extends PluginType>(type: T): readonly PluginOfType<T>[] {
     return this.#entries
       .map(({ plugin }) => plugin)
@@ -85,8 +86,8 @@ export class PluginRegistry {
   }
 
   /**
-   * Loads the plugins that a configuration names, including those of `plugin.path`, so that they can be used when they are found
-   * afterwards. Rejects with a ConfigError if one cannot be loaded; unknown names are ignored.
+   * Loads the plugins that a configuration names, including those of `plugin.path`. Afterwards, the plugins that `find` returns
+   * can be used. Rejects with a ConfigError if a plugin cannot be loaded; unknown names are ignored.
    */
   async prepare(config: ConnectorConfig): Promise<void> {
     await this.named(config);
@@ -100,7 +101,7 @@ export class PluginRegistry {
     return Promise.all(named.map((plugin) => this.load(plugin)));
   }
 
-  /** Loads a plugin that was found, and resolves with it. */
+  /** Loads a plugin that `find` returned, and resolves with it. */
   async load<P extends Plugin>(plugin: P): Promise<P> {
     const { type, className, version } = plugin;
     const entry = this.#entries.find(
@@ -113,8 +114,8 @@ export class PluginRegistry {
   }
 
   /**
-   * Throws a ConfigError with Connect's message if no class or more than one class matches the name, or if no version is in the range
-   * `wanted`.
+   * Finds a plugin. Throws a ConfigError with Connect's message if the name matches no class or several classes, or if no
+   * version is in the range `wanted`.
    */
   find<T extends PluginType>(type: T, nameOrAlias: string, wanted?: string): PluginOfType<T> {
     const found = this.tryFind(type, nameOrAlias, wanted);
@@ -128,7 +129,7 @@ export class PluginRegistry {
     );
   }
 
-  /** Finds a plugin of any type; if several match the name, the first one in the order of the listing. */
+  /** Finds a plugin of any type. If several match the name, returns the first one in the order of the listing. */
   tryFindAny(nameOrAlias: string, wanted?: string): Plugin | undefined {
     for (const type of TYPE_ORDER) {
       const found = this.tryFind(type, nameOrAlias, wanted);
@@ -137,7 +138,7 @@ export class PluginRegistry {
     return undefined;
   }
 
-  /** Returns the newest version if no version is in the range `wanted`, or if that is not a valid range. */
+  /** Finds a plugin. Returns the newest version if no version is in the range `wanted`, or if the range is invalid. */
   tryFind<T extends PluginType>(type: T, nameOrAlias: string, wanted?: string): PluginOfType<T> | undefined {
     const candidates = this.ofType(type);
     const className = candidates.some((plugin) => plugin.className === nameOrAlias)
@@ -204,7 +205,10 @@ function isOfType({ type }: Pick<Plugin, 'type'>, wanted: PluginType): boolean {
   return wanted === 'connector' ? type === 'sink' || type === 'source' : type === wanted;
 }
 
-/** `undefined` for inner classes (`org.x.ReplaceField$Value`), whose simple names in Java would all be `Key` and `Value`. */
+/**
+ * Returns `undefined` for inner classes (`org.x.ReplaceField$Value`), because in Java their simple names would all be `Key` and
+ * `Value`.
+ */
 function simpleName(className: string): string | undefined {
   return className.includes('$') ? undefined : className.slice(className.lastIndexOf('.') + 1);
 }

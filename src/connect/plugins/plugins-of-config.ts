@@ -8,7 +8,7 @@ export interface NamedPlugin {
   readonly name: string;
   /** Prefix of the names of its options. */
   readonly prefix: string;
-  /** A version or range of versions; absent: the newest. */
+  /** A version or a range of versions; absent for the newest version. */
   readonly wanted: string | undefined;
 }
 
@@ -23,7 +23,7 @@ const ALIASED = [
   ['predicates', 'predicate'],
 ] as const;
 
-/** The plugins that a connector's configuration, or the worker's own, names. */
+/** Returns the plugins that a connector's configuration or the worker's own configuration names. */
 export function pluginsOf(config: ConnectorConfig): NamedPlugin[] {
   const options = [
     ...CLASS_OPTIONS,
@@ -40,7 +40,7 @@ export function pluginsOf(config: ConnectorConfig): NamedPlugin[] {
   });
 }
 
-/** The version that an option `….plugin.version` requests; `latest` or no value requests the newest. */
+/** Returns the version that an option `….plugin.version` requests. `latest` or no value requests the newest version. */
 export function wantedVersion(config: Readonly<Record<string, string | null | undefined>>, option: string) {
   const text = config[option]?.trim() ?? '';
   return text === '' || text === 'latest' ? undefined : text;

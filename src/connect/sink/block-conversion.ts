@@ -10,12 +10,15 @@ import type { ConvertedRecords, Converters, RecordConversion } from '../pipeline
 import type { StructProgram } from '../pipeline/struct-plan.ts';
 import { Turn } from '../pipeline/turn.ts';
 
-/** Records that are read in one go. */
-const SLICE = 128;
-/** After this number of structs that no plan covers, the rest of a block is transformed record by record, to read it once. */
-const MAX_UNPLANNED = 16;
+/** Number of records that are read with one call. */
+const SLICE_RECORDS = 128;
+/**
+ * Maximum number of structs of a block that no plan covers. After more of them, the rest of the block is transformed record by
+ * record, so that values are not read twice.
+ */
+const MAX_UNPLANNED_STRUCTS = 16;
 
-/** Converts and transforms a record block for a sink task, by plan where that is possible. */
+/** Converts and transforms a record block for a sink task. Uses plans where possible. */
 export class BlockConversion implements SinkRecordBlock {
   readonly messages: RecordBlock;
   readonly passesMessages: boolean;
@@ -26,12 +29,12 @@ export class BlockConversion implements SinkRecordBlock {
   #schema: Schema | undefined;
   #program: StructProgram | undefined;
   #unplanned = 0;
-  /** The time that the records of a measured slice took after the converter. */
-  #beyondMs = 0;
-  /** The record that fails the task, and its error. */
+  /** Time that the records of a measured slice took after the converter. */
+  #afterConverterMs = 0;
+  /** The record that fails the task, and its error; `undefined` if there is none. */
   failed: { readonly index: number; readonly error: unknown } | undefined;
 
-  /** `plans`: absent without transforms. */
+  /** `plans` is absent if there are no transforms. */
   constructor(
     messages: RecordBlock,
     converter: RecordConversion,
@@ -47,16 +50,16 @@ export class BlockConversion implements SinkRecordBlock {
   }
 
   readStructs(from: number, to: number, take: TakeRecord): number {
-    if (this.#converters.value.readStructs === undefined || this.#unplanned > MAX_UNPLANNED) return from;
+    if (this.#converters.value.readStructs === undefined || this.#unplanned > MAX_UNPLANNED_STRUCTS) return from;
     const { times } = this.#converter;
     const isMeasured = times.isSliceDue();
     const beganAt = isMeasured ? performance.now() : 0;
-    this.#beyondMs = 0;
+    this.#afterConverterMs = 0;
     const end =
       this.#plans === undefined
         ? this.#read(from, to, take, isMeasured)
         : this.#readPlanned(from, to, take, isMeasured);
-    if (isMeasured) times.converted(performance.now() - beganAt - this.#beyondMs, end - from);
+    if (isMeasured) times.converted(performance.now() - beganAt - this.#afterConverterMs, end - from);
     return end;
   }
 
@@ -68,7 +71,7 @@ export class BlockConversion implements SinkRecordBlock {
       if (!isMeasured) return take(schema, values, index, record);
       const readAt = performance.now();
       const isTaken = take(schema, values, index, record);
-      this.#beyondMs += performance.now() - readAt;
+      this.#afterConverterMs += performance.now() - readAt;
       return isTaken;
     };
     return this.#converters.value.readStructs?.(messages, from, to, takeOne) ?? from;
@@ -88,7 +91,7 @@ export class BlockConversion implements SinkRecordBlock {
       record.index = index;
       record.program = program;
       const isTaken = take(program.schema, program.values, index, record);
-      if (isMeasured) this.#beyondMs += performance.now() - readAt;
+      if (isMeasured) this.#afterConverterMs += performance.now() - readAt;
       return isTaken;
     };
     return this.#converters.value.readStructs?.(messages, from, to, transform) ?? from;
@@ -110,7 +113,7 @@ export class BlockConversion implements SinkRecordBlock {
     });
   }
 
-  /** All records, for a task that does not take blocks; see `SinkRecordConverter.convert`. */
+  /** Converts all records, for a task that does not accept blocks; see `SinkRecordConverter.convert`. */
   async records(): Promise<ConvertedRecords> {
     const { messages } = this;
     const { count } = messages;
@@ -124,7 +127,7 @@ export class BlockConversion implements SinkRecordBlock {
     const turn = new Turn();
     for (let index = 0; index < count;) {
       const begin = index;
-      const end = Math.min(count, begin + SLICE);
+      const end = Math.min(count, begin + SLICE_RECORDS);
       index = this.readStructs(begin, end, take);
       if (index < end) {
         try {

@@ -3,14 +3,14 @@ import type { RecordBlock, Consumer } from '../../kafka/api.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
 import type { TaskReading } from '../tasks/task-runner.ts';
 
-/** Reasons for pausing a sink task: a request of the user, a pending retry of `put`, a rate limit. */
+/** Reasons for pausing a sink task: a request of the user, a pending retry of `put`, or a rate limit. */
 type Hold = 'request' | 'retry' | 'rate';
 
 const DEFAULT_RETRY_DELAY_MS = 3000;
 
 type HeldConsumer = Pick<Consumer, 'pause' | 'resume' | 'assignment' | 'isInGroup' | 'lags'>;
 
-/** Pauses the partitions of a consumer as long as there is a reason. */
+/** Pauses the partitions of a consumer as long as there is at least one reason. */
 export class ConsumerHolds {
   readonly #consumer: HeldConsumer;
   readonly #throttle: Throttle;
@@ -45,30 +45,30 @@ export class ConsumerHolds {
     if (this.#holds.delete(hold) && this.#holds.size === 0) this.#consumer.resume(this.#consumer.assignment());
   }
 
-  /** Pauses until a retry that is due at this time, in milliseconds since the epoch. */
+  /** Pauses the task until a retry, which is due at this time in milliseconds since the epoch. */
   retryAt(retryAtMs: number): void {
     this.#retryAtMs = retryAtMs;
     this.add('retry');
   }
 
-  /** Whether `put` may be called: no retry is pending, or it is due. */
+  /** True if `put` may be called, because no retry is pending or the retry is due. */
   get mayPut(): boolean {
     return !this.#holds.has('retry') || Date.now() >= this.#retryAtMs;
   }
 
-  /** Called for newly assigned partitions. */
+  /** Pauses newly assigned partitions if the task is paused. */
   assigned(partitions: readonly TopicPartition[]): void {
     if (this.#holds.size > 0) this.#consumer.pause(partitions);
   }
 
-  /** The largest number of records of the next poll; `undefined`: no limit. */
+  /** Maximum number of records of the next poll; `undefined` if there is no limit. */
   get pollMax(): number | undefined {
     return this.#throttle.pollMax;
   }
 
   /**
-   * Pauses or resumes by the rate limit. Returns the time until which a retry or the rate limit pauses the task, in milliseconds since
-   * the epoch; `Infinity` if neither does.
+   * Pauses or resumes the task according to the rate limit. Returns the time at which a retry is due or the rate limit ends the
+   * pause, in milliseconds since the epoch; `Infinity` if there is neither.
    */
   untilMs(): number {
     const untilAllowed = this.#byRateLimit();

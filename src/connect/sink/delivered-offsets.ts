@@ -4,19 +4,20 @@ import type { PartitionOffset, SinkTask } from '../api.ts';
 import type { SinkPositions } from './sink-positions.ts';
 
 /**
- * Delivered offsets of the owned partitions, as `SinkTask.stored` reports them. Without `stored`, the last result of `preCommit` is
- * used; if it covered everything that had been put, everything that was put since counts as delivered too.
+ * Delivered offsets of the owned partitions, as reported by `SinkTask.stored`. If a task does not have `stored`, the last
+ * result of `preCommit` is used. If that result covered all records that had been put, records that were put later count as
+ * delivered too.
  */
 export class DeliveredOffsets {
   readonly #task: Pick<SinkTask, 'stored'>;
   readonly #consumer: Pick<Consumer, 'lags' | 'position'>;
   readonly #positions: SinkPositions;
   readonly #measures: { delivered(offsets: number): void };
-  /** The offset after the last record that was polled. */
+  /** The offset after the last record that was polled, by partition. */
   readonly #polled = new Map<string, number>();
-  /** Results of `preCommit` that were lower than the offsets that had been put. */
+  /** Results of `preCommit` that were lower than the offset of the records that had been put, by partition. */
   readonly #confirmed = new Map<string, number>();
-  /** Offsets up to which deliveries are counted. */
+  /** The offset up to which deliveries have been counted, by partition. */
   readonly #counted = new Map<string, number>();
 
   constructor(
@@ -46,7 +47,7 @@ export class DeliveredOffsets {
     return answer;
   }
 
-  /** The task has sought to another offset. */
+  /** Called after the task has sought to another offset. */
   sought(position: PartitionOffset): void {
     const key = topicPartitionKey(position.topic, position.partition);
     this.#forget(key);
@@ -58,7 +59,7 @@ export class DeliveredOffsets {
     this.#forget(topicPartitionKey(partition.topic, partition.partition));
   }
 
-  /** The lag of each owned partition, counted from the delivered offset. */
+  /** The lag of each owned partition behind the log end, measured from the delivered offset. */
   lags(): readonly PartitionLag[] {
     const stored = storedBy(this.#task, this.#positions);
     return this.#consumer.lags().flatMap((each): PartitionLag | readonly [] => {
@@ -67,7 +68,7 @@ export class DeliveredOffsets {
       if (put === undefined) return [];
       const delivered = Math.min(put, (stored ?? this.#confirmed).get(key) ?? put);
       this.#count(key, delivered);
-      // The offsets after the last record may belong to control records or gaps, which are never delivered.
+      // The offsets after the last record may belong to control records or gaps, which count as delivered.
       const isAllDelivered = delivered === put && put >= (this.#polled.get(key) ?? 0);
       const position = this.#consumer.position(each);
       if (isAllDelivered || each.lag === undefined || position === undefined) return each;

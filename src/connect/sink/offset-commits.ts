@@ -2,7 +2,7 @@ import type { Consumer, PartitionPosition } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskMeasures } from '../tasks/task-measures.ts';
 
-/** After a failure, the next commit that is not urgent waits this long, and further failures are not logged during this time. */
+/** Back-off of commits that are not urgent after a failure. Further failures are not logged during this time. */
 const BACKOFF_MS = 1_000;
 
 /** The offset commits of one sink task. */
@@ -31,12 +31,12 @@ export class OffsetCommits {
     return this.#inFlight;
   }
 
-  /** Milliseconds since the epoch; 0 unless the last commit failed. */
+  /** Time of the next attempt in milliseconds since the epoch; 0 unless the last commit failed. */
   get retryAtMs(): number {
     return this.#retryAtMs;
   }
 
-  /** Resolves with whether the offsets are committed. Never rejects. */
+  /** Commits the offsets. Resolves with true if they are committed. Never rejects. */
   commit(positions: readonly PartitionPosition[]): Promise<boolean> {
     const startedAt = this.#measures.now();
     this.#measures.sink.commitBegun();

@@ -16,14 +16,14 @@ import type { TaskRuntime } from '../tasks/task-runner.ts';
 import { RecordCare, type Step } from './record-care.ts';
 import { BlockConversion } from './block-conversion.ts';
 
-/** Records of one partition in the form in which the task takes them, and the offset after them. */
+/** Records of one partition, in the form in which the task receives them, and the offset after them. */
 interface Portion {
   readonly content: BlockConversion | readonly SinkRecord[];
   readonly count: number;
-  /** Offset of the first one. */
+  /** Offset of the first record. */
   readonly from: number;
   readonly end: PartitionOffset;
-  /** Must be put alone, and committed before others are put. */
+  /** True if these records must be put separately and committed before any others are put. */
   readonly isCareful: boolean;
 }
 
@@ -34,11 +34,13 @@ export interface PolledRecordsSettings {
 }
 
 /**
- * Polled records of a sink task that wait for `put`: as blocks if the task can read messages in place, otherwise as records.
- * Empty -> (take) waiting -> (put) empty; after a failed put the remaining records still wait.
+ * Polled records of a sink task that wait for `put`. They are blocks if the task can read messages in place, and records
+ * otherwise.
  *
- * If a record cannot be converted and the error policy does not skip it, the records before it are put, later records of the partition
- * are not, and `failure` is set. Records in `care` are put in steps.
+ * States: empty --take--> waiting --put--> empty. After a failed `put`, the remaining records are still waiting.
+ *
+ * If a record cannot be converted and the error policy does not skip it, `failure` is set. The records before it are put, but
+ * later records of its partition are not. Records in `care` are put in steps.
  */
 export class PolledRecords {
   readonly #task: SinkTask;
@@ -73,12 +75,12 @@ export class PolledRecords {
     return this.#portions.length === 0;
   }
 
-  /** Whether the next call of `put` puts one step, which must then be committed. */
+  /** True if the next call of `put` puts a single step, which must be committed afterwards. */
   get isCareful(): boolean {
     return this.#portions[0]?.isCareful === true;
   }
 
-  /** The records of the next call of `put`, one range for each partition. */
+  /** Returns the records of the next call of `put`, as one range for each partition. */
   next(): { readonly count: number; readonly ranges: readonly RecordRange[] } {
     const ranges = new Map<string, RecordRange>();
     let count = 0;
@@ -92,18 +94,20 @@ export class PolledRecords {
     return { count, ranges: [...ranges.values()] };
   }
 
-  /** Whether records of the topic wait. As in Java, a topic is used once one of its records was converted. */
+  /**
+   * Returns true if records of the topic are waiting. As in Java, a topic is used once one of its records has been converted.
+   */
   waitsFor(topic: string): boolean {
     return this.#portions.some(({ count, end }) => count > 0 && end.topic === topic);
   }
 
-  /** Set if the task must fail after all waiting records are put. */
+  /** Set if the task must fail after all waiting records have been put. */
   get failure(): Error | undefined {
     for (const failure of this.#failures.values()) return failure;
     return undefined;
   }
 
-  /** Never rejects for a record that cannot be converted; see `failure`. */
+  /** Converts the records. Does not reject if a record cannot be converted; see `failure`. */
   async take(blocks: readonly RecordBlock[]): Promise<void> {
     for (const block of blocks) {
       const { topic, partition, offsets, count } = block;
@@ -143,20 +147,20 @@ export class PolledRecords {
     }
   }
 
-  /** Records of a block from one index to another. */
+  /** Adds the records of one step of a block. */
   #add(block: RecordBlock, step: Pick<Step, 'from' | 'to' | 'isCareful'>, { records, failed }: ConvertedRecords): void {
     const { topic, partition, offsets } = block;
     const count = failed?.index ?? step.to - step.from;
-    const behind = step.from + count;
-    const offset = failed === undefined ? (offsets[behind - 1] ?? -1) + 1 : (offsets[behind] ?? 0);
+    const nextIndex = step.from + count;
+    const offset = failed === undefined ? (offsets[nextIndex - 1] ?? -1) + 1 : (offsets[nextIndex] ?? 0);
     const end = { topic, partition, offset };
     this.#portions.push({ content: records, count, from: offsets[step.from] ?? 0, end, isCareful: step.isCareful });
     if (failed !== undefined) this.#failures.set(topicPartitionKey(topic, partition), failed.error);
   }
 
-  /** Puts the waiting records, or one step of them; `onPut` is called for each portion that the task has taken. */
+  /** Puts the waiting records, or a single step of them. `onPut` is called for each portion that the task has accepted. */
   async put(onPut: (end: PartitionOffset, count: number) => void): Promise<void> {
-    // As in Java: a task may do periodic work in `put`.
+    // `put` is also called without records, as in Java, because a task may do periodic work in it.
     if (this.#portions.length === 0) await this.#task.put([]);
     if (this.isCareful) {
       await this.#putRecords(this.#nextPortions(), onPut);
@@ -170,10 +174,10 @@ export class PolledRecords {
 
   async #putRecords(ready: readonly Portion[], onPut: (end: PartitionOffset, count: number) => void): Promise<void> {
     await this.#task.put(ready.flatMap(({ content }) => ('messages' in content ? [] : content)));
-    this.#done(ready, onPut);
+    this.#complete(ready, onPut);
   }
 
-  /** Records that the task took before one that cannot be converted count as put. */
+  /** Puts a block. If one of its records cannot be converted, the records that the task accepted before it count as put. */
   async #putBlock(
     portion: Portion,
     block: BlockConversion,
@@ -181,7 +185,7 @@ export class PolledRecords {
   ): Promise<void> {
     try {
       await this.#task.putBlock?.(block);
-      this.#done([portion], onPut);
+      this.#complete([portion], onPut);
     } catch (error) {
       const { failed } = block;
       if (failed === undefined || failed.error !== error) throw error;
@@ -197,14 +201,14 @@ export class PolledRecords {
     return this.#failures.size > 0 && this.#failures.has(topicPartitionKey(topic, partition));
   }
 
-  /** Portions of partitions in which the task has sought during `put` do not count. */
-  #done(taken: readonly Portion[], onPut: (end: PartitionOffset, count: number) => void): void {
+  /** Removes portions that were put. They do not count as put if the task has sought in their partition during `put`. */
+  #complete(taken: readonly Portion[], onPut: (end: PartitionOffset, count: number) => void): void {
     const counted = taken.filter((portion) => this.#portions.includes(portion));
     this.#portions = this.#portions.filter((portion) => !taken.includes(portion));
     for (const { end, count } of counted) onPut(end, count);
   }
 
-  /** Drops records of partitions that were revoked, or are read from another position. */
+  /** Drops records of partitions that were revoked, or that will be read from another position. */
   keep(isOwned: (partitionKey: string) => boolean): void {
     this.#portions = this.#portions.filter(({ end }) => isOwned(topicPartitionKey(end.topic, end.partition)));
     for (const key of this.#failures.keys()) if (!isOwned(key)) this.#failures.delete(key);
@@ -219,7 +223,7 @@ export class PolledRecords {
   }
 }
 
-/** Builds the path of a task's records from the consumer to the plugin. */
+/** Connects the converters, transforms and error policy of a task to its plugin. */
 export function taskRecords(
   { converters, chain, errors, place, assignment, onDropped }: TaskRuntime,
   task: SinkTask,
@@ -239,7 +243,7 @@ function recordsOf(block: RecordBlock): ConsumedRecord[] {
   return Array.from({ length: block.count }, (_, index) => block.record(index));
 }
 
-/** Whether keys and headers can be converted: a task that skips them must still fail on invalid ones. */
+/** Returns true if all keys and headers can be converted. A task that does not read them must still fail on invalid ones. */
 function convertsAside(block: RecordBlock, { key, header }: Converters): boolean | Promise<boolean> {
   if (key.passesMessages === true && !block.hasHeaders) return true;
   return convertAside(block, { key, header });

@@ -5,23 +5,23 @@ import type { PartitionOffset } from '../api.ts';
 import type { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { PoisonedRecord, TaskCare } from '../task-assignment.ts';
 
-/** Most steps of one suspected range; each step ends with a commit. */
+/** Maximum number of steps of one suspected range. Each step ends with a commit. */
 const MAX_STEPS = 1000;
 const NO_CARE: TaskCare = { suspects: [], poisoned: [] };
 const TRANSFORMATION = 'org.apache.kafka.connect.transforms.Transformation';
 const SINK_TASK = 'org.apache.kafka.connect.sink.SinkTask';
 
-/** Records of a block that are handled alike, by their indices. */
+/** Consecutive records of a block that are handled in the same way, by their indices. */
 export interface Step {
   readonly from: number;
   readonly to: number;
-  /** The records are put alone, and committed before others are put. */
+  /** True if the records must be put separately and committed before any others are put. */
   readonly isCareful: boolean;
-  /** Must not be converted. */
+  /** Set if the step consists of a poisoned record, which must not be converted. */
   readonly poisoned: PoisonedRecord | undefined;
 }
 
-/** The surroundings of a poisoned record, for the error policy. */
+/** Data for the report of a poisoned record to the error policy. */
 export interface CareSurroundings {
   readonly errors: ErrorPolicy;
   readonly valueConverter: string;
@@ -29,8 +29,8 @@ export interface CareSurroundings {
 }
 
 /**
- * Records at which threads have ended. Suspected records go to the task in small steps, so that the next end can be attributed to
- * one record; records that are known to be the cause go to the error policy.
+ * Records at which threads have ended. Suspected records are put in small steps, so that the next end of a thread can be
+ * attributed to one record. Records that are known to be the cause are passed to the error policy.
  */
 export class RecordCare {
   #suspects: readonly RecordRange[] = [];
@@ -47,7 +47,7 @@ export class RecordCare {
     this.#poisoned = poisoned;
   }
 
-  /** Whether some records of the block need care. */
+  /** True if some records of the block need care. */
   concerns({ topic, partition, offsets, count }: RecordBlock): boolean {
     if (this.#suspects.length === 0 && this.#poisoned.length === 0) return false;
     const from = offsets[0] ?? 0;
@@ -55,7 +55,7 @@ export class RecordCare {
     return this.#rangesOf(topic, partition).some((range) => range.from < to && from < range.to);
   }
 
-  /** The steps of a block, without gaps. */
+  /** Divides a block into consecutive steps. */
   steps({ topic, partition, offsets, count }: RecordBlock): readonly Step[] {
     const ranges = this.#rangesOf(topic, partition);
     const steps: Step[] = [];
@@ -77,7 +77,7 @@ export class RecordCare {
     return steps;
   }
 
-  /** Resolves if the error policy skips the record, otherwise rejects. */
+  /** Reports a poisoned record. Resolves if the error policy skips the record; otherwise rejects. */
   async refuse(poisoned: PoisonedRecord, block: RecordBlock, index: number): Promise<void> {
     const { errors, valueConverter, hasTransforms } = this.#surroundings;
     const error = new ConnectError(poisoned.message, { scope: 'record' });
@@ -89,7 +89,7 @@ export class RecordCare {
     else await errors.failed({ stage: 'VALUE_CONVERTER', className: valueConverter, error, consumed });
   }
 
-  /** All records before the offset are stored. Says whether some of them needed care. */
+  /** Called when all records before the offset are stored. Returns true if some of them needed care. */
   pass({ topic, partition, offset }: PartitionOffset): boolean {
     const count = this.#suspects.length + this.#poisoned.length;
     if (count === 0) return false;
@@ -100,7 +100,7 @@ export class RecordCare {
     return this.#suspects.length + this.#poisoned.length < count;
   }
 
-  /** Poisoned records are ranges as well. */
+  /** Suspected ranges of the partition, and a range for each of its poisoned records. */
   #rangesOf(topic: string, partition: number): readonly RecordRange[] {
     const poisoned = this.#poisoned.map((each) => ({ ...each, from: each.offset, to: each.offset + 1 }));
     return [...poisoned, ...this.#suspects].filter((each) => each.topic === topic && each.partition === partition);
@@ -111,7 +111,7 @@ function contains({ from, to }: RecordRange, offset: number): boolean {
   return from <= offset && offset < to;
 }
 
-/** The offset at which the step ends that begins with this one. */
+/** Returns the offset at which the step ends that begins at `offset`. */
 function endOfStep(ranges: readonly RecordRange[], offset: number): number {
   let end = Infinity;
   for (const range of ranges) {

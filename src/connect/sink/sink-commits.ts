@@ -11,17 +11,20 @@ import type { SinkPositions } from './sink-positions.ts';
 import { unrecoverable } from './sink-puts.ts';
 import type { SinkTaskLog } from './sink-task-log.ts';
 
-/** Twice the time that tasks need to store their pending records (see `SinkTask.preCommit`). */
+/**
+ * Time limit of the last commit after a failure. It is twice the time that tasks need to store their pending records (see
+ * `SinkTask.preCommit`).
+ */
 const AFTER_FAILURE_MS = 10_000;
 
-/** The offsets of a sink task, and the records that need care. */
+/** The offsets of a sink task, and its records that need care. */
 interface SinkOffsets {
   readonly positions: SinkPositions;
   readonly delivery: DeliveredOffsets;
   readonly care: RecordCare;
 }
 
-/** Commits the offsets that a sink task reports as stored: at an interval, on request, and before partitions are released. */
+/** Commits the offsets that a sink task reports as stored: periodically, on request, and before partitions are released. */
 export class SinkCommits {
   readonly #runtime: TaskRuntime;
   readonly #task: Pick<SinkTask, 'preCommit'>;
@@ -62,7 +65,7 @@ export class SinkCommits {
     return this.#commits.retryAtMs;
   }
 
-  /** Requests a commit as soon as possible. */
+  /** Requests a commit as soon as possible, without waiting for it. */
   request(): void {
     this.#isRequested = true;
   }
@@ -77,8 +80,8 @@ export class SinkCommits {
   }
 
   /**
-   * Commits what the task reports as stored. Without `wait` at most one commit is in flight; with it, the result is whether all is
-   * committed.
+   * Commits the offsets that the task reports as stored. Without `wait`, at most one commit is in flight. With `wait`, resolves
+   * with true if all offsets are committed.
    */
   async commit(wait: boolean): Promise<boolean> {
     if (this.#commits.inFlight !== undefined) {
@@ -93,8 +96,8 @@ export class SinkCommits {
   }
 
   /**
-   * Waits for a last commit, so that stored records are not read again after a restart (WorkerSinkTask#closeAllPartitions). The wait is
-   * limited, so that the failure is reported soon.
+   * Waits for a last commit, so that stored records are not read again after a restart (WorkerSinkTask#closeAllPartitions). The
+   * wait is limited, so that the failure is reported soon.
    */
   async commitAfterFailure(): Promise<void> {
     const { logger } = this.#runtime;
@@ -105,7 +108,7 @@ export class SinkCommits {
     if (!isDone) logger.warn('The offset commit timed out; the last records will be read again');
   }
 
-  /** All records of the partition before the offset are stored. */
+  /** Called when all records of the partition before the offset are stored. */
   pass(passed: PartitionOffset): void {
     const { assignment, onEvent } = this.#runtime;
     if (this.#care.pass(passed)) onEvent({ id: assignment.id, state: 'PASSED', passed });

@@ -2,7 +2,7 @@ import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
 import type { PartitionOffset } from '../api.ts';
 
-/** Number of ranges in the place of a task, which can hold about 30. */
+/** Maximum number of ranges that `unsettled` returns. More are useless, because the place of a task can contain only about 30. */
 const MAX_RANGES = 50;
 
 /** Put and committed offsets of the owned partitions of a sink task, by `topicPartitionKey`. */
@@ -11,12 +11,12 @@ export class SinkPositions {
   readonly #committed = new Map<string, number>();
   #active = 0;
 
-  /** The next offset after everything that was put, of each owned partition. */
+  /** The offset after all records that were put, of each owned partition. */
   get delivered(): ReadonlyMap<string, PartitionOffset> {
     return this.#delivered;
   }
 
-  /** Number of put offsets that are not committed, over all partitions. */
+  /** Number of offsets that were put but are not committed, over all partitions. */
   get active(): number {
     return this.#active;
   }
@@ -25,7 +25,7 @@ export class SinkPositions {
     return this.#committed.get(key);
   }
 
-  /** The partition was assigned; `committed`: the offset of the consumer group. */
+  /** Called when the partition was assigned. `committed` is the offset of the consumer group. */
   own({ topic, partition }: TopicPartition, committed: number | undefined): void {
     const key = topicPartitionKey(topic, partition);
     this.#change(key, () => {
@@ -43,7 +43,7 @@ export class SinkPositions {
     this.#change(key, () => this.#committed.set(key, offset));
   }
 
-  /** The partition was revoked. */
+  /** Called when the partition was revoked. */
   disown({ topic, partition }: TopicPartition): void {
     const key = topicPartitionKey(topic, partition);
     this.#change(key, () => {
@@ -52,13 +52,13 @@ export class SinkPositions {
     });
   }
 
-  /** Put offsets must no longer be committed. */
+  /** Forgets the offsets that were put, because they must no longer be committed. */
   clear(): void {
     this.#delivered.clear();
     this.#active = 0;
   }
 
-  /** The records that the task has taken and may still be working on. */
+  /** Returns the records that the task has accepted and may still be processing. */
   unsettled(): readonly RecordRange[] {
     const ranges: RecordRange[] = [];
     for (const [key, { topic, partition, offset }] of this.#delivered) {

@@ -26,19 +26,19 @@ export class SinkProgress {
     this.#throttle = throttle;
   }
 
-  /** The task makes no progress until the stage ends. */
+  /** Called when a stage begins. Until it ends, the task makes no progress. */
   begin(stage: Stage): void {
     this.#stage = stage;
     this.#waitingSince ??= performance.now();
   }
 
-  /** No records wait. */
+  /** Called when no records are waiting. */
   rest(): void {
     this.#waitingSince = undefined;
     this.#retriesInRow = 0;
   }
 
-  /** `put` has returned. */
+  /** Called when `put` has returned. */
   put(records: number, isEmpty: boolean, ms = 0): void {
     if (records > 0) {
       this.#deliveredAtMs = Date.now();
@@ -56,7 +56,10 @@ export class SinkProgress {
     this.#nextTryAtMs = nextTryAtMs;
   }
 
-  /** `count`: records that wait for `put`; `inTask`: records that the task reports as pending. */
+  /**
+   * `count` is the number of records that are waiting for `put`; `inTask` contains the records that the task reports as
+   * pending.
+   */
   values(count: number, inTask: WaitingInTask | undefined): TaskProgress {
     const waitedMs = this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
     return {

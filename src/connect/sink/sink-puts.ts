@@ -54,7 +54,7 @@ export class SinkPuts {
     for (const { topic } of consumed) if (this.#polled.waitsFor(topic)) onEvent({ id, state: 'TOPIC', topic });
   }
 
-  /** Puts the converted records, or one step of them. Resolves with the error if the task requests a retry. */
+  /** Puts the converted records, or a single step of them. Resolves with the error if the task requests a retry. */
   async put(): Promise<RetriableError | undefined> {
     const { measures, abort } = this.#runtime;
     const startedAt = measures.now();
@@ -75,7 +75,7 @@ export class SinkPuts {
       if (!(error instanceof RetriableError) || abort.signal.aborted) throw unrecoverable(error, this.#runtime);
       return error;
     }
-    // All records before the one that could not be converted have been put.
+    // All records before the one that could not be converted have been put, so the failure is thrown now.
     if (this.#polled.isEmpty && this.#polled.failure !== undefined) throw this.#polled.failure;
     const ms = measures.now() - startedAt;
     this.#log.put(put, ms);
@@ -88,7 +88,7 @@ export class SinkPuts {
 
   #enterPut(): void {
     const { count, ranges } = this.#polled.next();
-    // Before a step all earlier records are stored.
+    // Before a single step, all earlier records are already stored.
     this.#runtime.place.enter(
       `put of ${String(count)} record${count === 1 ? '' : 's'}`,
       this.#polled.isCareful ? ranges : [...this.#positions.unsettled(), ...ranges],
@@ -96,7 +96,7 @@ export class SinkPuts {
   }
 }
 
-/** Wraps errors of the plugin with Connect's message; failures of converters and clients have their own. */
+/** Wraps errors of the plugin with Connect's message. Failures of converters and clients already have their own message. */
 export function unrecoverable(cause: unknown, { abort }: Pick<TaskRuntime, 'abort'>): Error {
   if (abort.signal.aborted) return toError(cause);
   return new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause });

@@ -4,8 +4,8 @@ import type { Logger } from '../../observe/logger.ts';
 import { valueBytes } from './consumer-holds.ts';
 
 /**
- * Follows the records of a sink task at level debug: rebalance, poll, put, commit. Lines about offsets have the fields `topic` and
- * `partition`; end offsets are exclusive.
+ * Logs the path of a sink task's records at level debug: rebalance, poll, put, commit. Lines about offsets have the fields
+ * `topic` and `partition`. End offsets are exclusive.
  */
 export class SinkTaskLog {
   readonly #logger: Logger;

@@ -25,11 +25,11 @@ import {
 } from '../tasks/task-runner.ts';
 
 /**
- * Runs one sink task over one consumer (org.apache.kafka.connect.runtime.WorkerSinkTask): commit when due, poll, convert,
- * put. Everything happens in one loop, so calls into the task never overlap.
+ * Runs one sink task with one consumer (org.apache.kafka.connect.runtime.WorkerSinkTask). One loop commits if a commit is due,
+ * polls, converts and puts, so calls to the task never overlap.
  *
- * States: starting -> running <-> paused -> stopped; any failure -> failed. While a batch is being retried all partitions
- * are paused and polling continues without returning records.
+ * States: starting -> running <-> paused -> stopped; any failure -> failed. While a batch is being retried, all partitions are
+ * paused, and polling continues without returning records.
  */
 export class SinkTaskRunner implements TaskRunner {
   readonly #runtime: TaskRuntime;
@@ -123,7 +123,7 @@ export class SinkTaskRunner implements TaskRunner {
       this.#consumer.subscribe(this.#topics, listener, assignment.handover);
       if (this.#wantPaused) this.#holds.add('request');
       onEvent({ id: assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
-      while (!this.#runtime.abort.signal.aborted) await this.#turn();
+      while (!this.#runtime.abort.signal.aborted) await this.#runOnce();
     } catch (error) {
       failure = toError(error);
     }
@@ -134,7 +134,7 @@ export class SinkTaskRunner implements TaskRunner {
     logAfterShutdown(failure, this.#runtime);
   }
 
-  async #turn(): Promise<void> {
+  async #runOnce(): Promise<void> {
     if (!(await this.#mayWork())) return;
     this.#applyPause();
     await this.#commits.commitIfDue();
@@ -148,7 +148,10 @@ export class SinkTaskRunner implements TaskRunner {
     if (this.#consumer.isInGroup && !this.#holds.has('retry')) this.#readiness.report();
   }
 
-  /** In one call, except for records in care: these are stored and committed before others are put, after a poll if a commit failed. */
+  /**
+   * Puts all records with one call, except for records in care. These must be stored and committed before other records are
+   * put; if the commit failed, that happens after the next poll.
+   */
   async #putAll(): Promise<void> {
     do {
       const { isCareful } = this.#polled;
@@ -159,7 +162,7 @@ export class SinkTaskRunner implements TaskRunner {
     } while (!this.#polled.isEmpty && !this.#holds.has('retry') && (await this.#mayWork()));
   }
 
-  /** Resolves with `false` if the task must end. */
+  /** Resolves with `false` if the task must stop. */
   async #mayWork(): Promise<boolean> {
     return this.#runtime.mayWork() || untilMayWork(this.#runtime);
   }
@@ -215,7 +218,7 @@ export class SinkTaskRunner implements TaskRunner {
     }
   }
 
-  /** Another task writes the records of partitions that this task no longer owns. */
+  /** Drops records of partitions that this task no longer owns. Another task writes them. */
   #dropFromBatch(): void {
     this.#polled.keep((key) => this.#positions.delivered.has(key));
     if (this.#polled.isEmpty) this.#puts.progress.put(0, true);

@@ -16,8 +16,8 @@ import { untilMayWork, type TaskRuntime } from '../tasks/task-runner.ts';
 const WORKER_SOURCE_TASK = 'org.apache.kafka.connect.runtime.WorkerSourceTask';
 
 /**
- * At-least-once delivery (org.apache.kafka.connect.runtime.WorkerSourceTask): offsets of acknowledged records are flushed every
- * `offset.flush.interval.ms` and at the end, even after a failure.
+ * At-least-once delivery (org.apache.kafka.connect.runtime.WorkerSourceTask). The offsets of acknowledged records are flushed
+ * every `offset.flush.interval.ms` and at the end, even after a failure.
  */
 export class AcknowledgedDelivery implements SourceDelivery {
   readonly reservedTopic = undefined;
@@ -64,7 +64,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
   }
 
   pause(): void {
-    // Records that were taken are still delivered.
+    // Records that have been taken are still delivered, so nothing must be done.
   }
 
   async finish(): Promise<void> {
@@ -100,7 +100,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
     notifyDelivered(this.#runtime, this.#task, batch.sources);
   }
 
-  /** With `errors.tolerance=all` sends the dead letters of the records and returns how many were skipped; otherwise throws. */
+  /** With `errors.tolerance=all`, sends the dead-letter records and returns the number of skipped records. Otherwise throws. */
   async #handleFailures(batch: PolledBatch, failures: readonly SendFailure[]): Promise<number> {
     const { errors, logger, assignment } = this.#runtime;
     const name = `WorkerSourceTask{id=${taskText(assignment.id)}}`;
@@ -120,8 +120,9 @@ export class AcknowledgedDelivery implements SourceDelivery {
       for (const record of failure.records) {
         await errors.failed({ stage: 'KAFKA_PRODUCE', className: WORKER_SOURCE_TASK, error, consumed: undefined });
         const source = batch.sourceOf(record);
-        const letter = source !== undefined && isSingle(source) ? this.#runtime.deadLetters?.take(source) : undefined;
-        if (letter !== null && letter !== undefined) deadLetters.push(letter);
+        const deadLetter =
+          source !== undefined && isSingle(source) ? this.#runtime.deadLetters?.take(source) : undefined;
+        if (deadLetter !== null && deadLetter !== undefined) deadLetters.push(deadLetter);
       }
       skipped += count;
     }
@@ -141,7 +142,9 @@ export class AcknowledgedDelivery implements SourceDelivery {
     this.#tracker.acknowledge(batch.sources, lost);
   }
 
-  /** Never rejects: offsets that could not be stored are included in the next flush. One flush at a time. */
+  /**
+   * Flushes the offsets, one flush at a time. Never rejects: offsets that could not be stored are included in the next flush.
+   */
   #commitOffsets(): Promise<void> {
     this.#committing ??= this.#commitOffsetsNow().finally(() => {
       this.#committing = undefined;
@@ -157,7 +160,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
     if (offsets.length > 0) {
       logger.debug({ offsets: offsets.length }, 'Flushing offsets');
       const writing = this.#storage.write(assignment.id.connector, offsets);
-      // The write may still fail after the timeout.
+      // The write may still fail after the timeout, and the rejection must be handled.
       writing.catch(() => undefined);
       try {
         if (!(await within(writing, offsetFlushTimeoutMs))) {

@@ -2,19 +2,19 @@ import { toError } from '../../errors.ts';
 import { PolledBatch } from './polled-batch.ts';
 
 /**
- * The records of polls during the delivery of a batch are collected into the next batch, up to this size; then the task is not polled.
- * Otherwise each small poll would cost a request to the broker and a wait for its response.
+ * Limit of the next batch. The records of polls during the delivery of a batch are collected into it. When it is full, the task
+ * is not polled. Without collecting, each small poll would cost a request to the broker and a wait for the response.
  */
 const MAX_WAITING_RECORDS = 5_000;
 const MAX_WAITING_BYTES = 1_048_576;
 
 type Work = () => Promise<void>;
 
-/** Delivers one batch after the other, so that records keep their order. No batch is delivered after a failure. */
+/** Delivers one batch after another, so that records stay in order. After a failure, no further batch is delivered. */
 export class BatchQueue {
   readonly #deliver: (batch: PolledBatch) => Promise<void>;
   readonly #onFailure: () => void;
-  /** Work to do between two batches. */
+  /** Work that waits until no batch is being delivered. */
   readonly #between: Work[] = [];
   #waiting = new PolledBatch();
   #running: Promise<void> | undefined;
@@ -29,7 +29,7 @@ export class BatchQueue {
     return this.#failure;
   }
 
-  /** Resolves when another batch may be added; rejects with the failure of any batch. */
+  /** Adds a batch. Resolves when another one may be added; rejects if the delivery of any batch has failed. */
   async add(batch: PolledBatch): Promise<void> {
     this.#waiting.append(batch);
     this.#next();

@@ -7,20 +7,20 @@ export interface StoredOffset {
   readonly offset: SourceCoordinates | null;
 }
 
-/** The access of tasks to the offset store, which the herder owns. */
+/** Gives tasks access to the offset store, which belongs to the herder. */
 export interface OffsetStorage {
-  /** Resolves with the stored offset, including all writes before the call; `null` if there is none. */
+  /** Resolves with the stored offset, or `null` if there is none. All writes before the call are taken into account. */
   read(connector: string, partition: SourceCoordinates): Promise<SourceCoordinates | null>;
-  /** Resolves when all offsets are durable. After a rejection, some may be stored or none. */
+  /** Resolves when all offsets are durable. After a rejection, any number of them may have been stored. */
   write(connector: string, offsets: readonly StoredOffset[]): Promise<void>;
-  /** All partitions of a connector with an offset. */
+  /** Resolves with the offsets of all partitions of a connector that have one. */
   list(connector: string): Promise<readonly StoredOffset[]>;
 }
 
-/** The topic of source offsets, for producers that write them in their own transactions. */
+/** The topic of source offsets, for producers that write offsets in their own transactions. */
 export interface OffsetTopic {
   readonly name: string;
-  /** The records that `OffsetStorage.write` would send. */
+  /** Returns the records that `OffsetStorage.write` would send. */
   encode(
     connector: string,
     offsets: readonly StoredOffset[],
@@ -32,17 +32,17 @@ export interface OffsetRecord {
   readonly value: Uint8Array | null;
 }
 
-/** Offsets of one connector while they are in use. */
+/** Access to the offsets of one connector. */
 export interface OpenOffsets {
   readonly storage: OffsetStorage;
-  /** The topic for writes in transactions; `undefined` if the offsets are not in a topic. */
+  /** The topic for writes in transactions; `undefined` if the offsets are not stored in a topic. */
   readonly topic: OffsetTopic | undefined;
   /** Called after a transaction has written the offsets to the topic. Never rejects. */
   committed(offsets: readonly StoredOffset[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Offsets of all source connectors, some of which have their own offsets topic. */
+/** Access to the offsets of all source connectors. A connector may have its own offsets topic. */
 export interface SourceOffsets {
   open(connector: string, config: ConnectorConfig): Promise<OpenOffsets>;
 }

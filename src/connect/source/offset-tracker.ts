@@ -8,19 +8,19 @@ interface Entry {
 }
 
 /**
- * Tracks the newest committable offset of each source partition, that is, the offset up to which all records of the partition were
+ * Tracks the newest committable offset of each source partition. All records of the partition up to this offset have been
  * acknowledged (Connect's SubmittedRecords).
  */
 export class OffsetTracker {
   readonly #entries = new Map<string, Entry>();
-  /** Source partitions with a committable offset. */
+  /** Source partitions with a committable offset that has not been taken yet. */
   readonly #moved = new Set<Entry>();
   #lastPartition: SourceCoordinates | undefined;
   #lastEntry: Entry | undefined;
 
   /**
-   * Must be called in the order of the polls. In a partition with a lost record, that record and all later ones do not count as
-   * acknowledged. A block with a lost record counts as lost.
+   * Records acknowledgements. Must be called in the order of the polls. If a record of a partition was lost, neither that
+   * record nor any later one counts as acknowledged. A block with a lost record counts as lost.
    */
   acknowledge(sources: readonly PolledPart[], lost?: ReadonlySet<PolledPart>): void {
     const blocked = new Set<Entry>();
@@ -33,7 +33,7 @@ export class OffsetTracker {
     }
   }
 
-  /** Returns and resets the offsets that have changed since the last call. */
+  /** Returns the offsets that have changed since the last call. */
   takeCommittable(): StoredOffset[] {
     const offsets: StoredOffset[] = [];
     for (const entry of this.#moved) {
@@ -44,7 +44,7 @@ export class OffsetTracker {
     return offsets;
   }
 
-  /** Restores the offsets of a failed commit, except for partitions that have newer ones. */
+  /** Restores the offsets of a failed commit. Partitions that have newer offsets keep them. */
   restore(offsets: readonly StoredOffset[]): void {
     for (const { partition, offset } of offsets) {
       const entry = this.#entryOf(partition);

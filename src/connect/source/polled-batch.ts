@@ -5,30 +5,35 @@ import type { OffsetUpdate, SourceBlock, SourceTask } from '../api.ts';
 import { coordinatesKey } from './offset-tracker.ts';
 import { isBlock, isOffsetUpdate, isRecord, type PolledPart } from './source-block.ts';
 
-/** A transaction ends after this number of parts of the batch. Where tasks end transactions themselves, each part is a record. */
+/**
+ * Ends a transaction after this number of parts of the batch. If the task defines transaction boundaries, each part is a
+ * record.
+ */
 export interface TransactionEnd {
   readonly after: number;
   readonly outcome: 'commit' | 'abort';
 }
 
-/** Polled records, blocks and offset updates in their order, each with the converted record or block to send. */
+/** Polled records, blocks and offset updates in order, each with the converted record or block to send. */
 export class PolledBatch {
   readonly sources: PolledPart[] = [];
-  /** `null`: dropped by a transformation, or by the error policy; or an offset update. */
+  /**
+   * Results by index of `sources`. `null` for an offset update, and for a record that a transform or the error policy dropped.
+   */
   readonly produced: (ProducedRecord | PackedRecords | null)[] = [];
   readonly ends: TransactionEnd[] = [];
   byteLength = 0;
-  /** Records that are sent. */
+  /** Number of records to send. */
   sent = 0;
   #dropped = 0;
   #offsets = 0;
 
-  /** Records, dropped ones included. */
+  /** Number of records, including dropped ones. */
   get size(): number {
     return this.sent + this.#dropped;
   }
 
-  /** Nothing of it is sent. */
+  /** Adds an offset update, for which nothing is sent. */
   addOffset(update: OffsetUpdate): void {
     this.sources.push(update);
     this.produced.push(null);
@@ -88,7 +93,10 @@ export class PolledBatch {
     return this.sources[this.produced.indexOf(record)];
   }
 
-  /** The producer reports only the size of a record that is too large; the task can describe the record. */
+  /**
+   * Adds a description of the record by the task to the producer's error for a record that is too large, which only mentions
+   * its size.
+   */
   explain({ records, packed, error }: SendFailure, task: SourceTask): Error {
     if (!(error instanceof SluiceError) || !error.javaName.endsWith('RecordTooLargeException')) return error;
     const sent = packed ?? records[0];

@@ -6,7 +6,7 @@ import type { Converters } from '../pipeline/record-converter.ts';
 /** One result of a poll. */
 export type PolledPart = PolledRecord | SourceBlock;
 
-/** One record, made or not. */
+/** One polled record, which the source may have failed to create. */
 export type SinglePart = SourceRecord | FailedRecord;
 
 export function isBlock(part: PolledPart): part is SourceBlock {
@@ -35,7 +35,7 @@ export function recordsIn(part: PolledPart): number {
   return isOffsetUpdate(part) ? 0 : 1;
 }
 
-/** How the converters write JSON; `undefined` if one of them does not write JSON without schemas. */
+/** Describes how the converters write JSON. Returns `undefined` if one of them does not write JSON without schemas. */
 export function jsonEncoding({ key, value, header }: Converters): JsonEncoding | undefined {
   if (key.writesPlainJson !== true || value.writesPlainJson !== true) return undefined;
   return {
@@ -53,7 +53,7 @@ export function jsonEncoding({ key, value, header }: Converters): JsonEncoding |
 
 const NO_BYTES = new Uint8Array();
 
-/** Whether these converters would convert the records of a block to the same bytes. */
+/** Returns true if these converters would convert the records of a block to the same bytes. */
 export function passesBlock({ packed, keySchema, valueSchema }: SourceBlock, { key, value }: Converters): boolean {
   if (value.passesText?.(valueSchema) !== true) return false;
   return packed.hasKeys ? key.passesText?.(keySchema) === true : passesNoKey(packed.topic, key);
@@ -64,12 +64,12 @@ function passesNoKey(topic: string, key: Converters['key']): boolean {
   try {
     return key.fromConnectData(topic, null, null) === null;
   } catch {
-    // The error policy decides, record by record.
+    // The individual conversion of the records fails too, and the error policy handles it.
     return false;
   }
 }
 
-/** The records of a block; the last one has the offset after it. */
+/** Returns the records of a block. Only the last one has the offset after the block. */
 export function recordsOfBlock(block: SourceBlock): SourceRecord[] {
   const { packed, keySchema, valueSchema, sourcePartition, offsetBefore, offsetAfter } = block;
   return packed.entries().map(({ key, value }, index) => ({

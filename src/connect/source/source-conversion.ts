@@ -9,7 +9,7 @@ import type { SourceDelivery } from './source-delivery.ts';
 
 const WORKER_SOURCE_TASK = 'org.apache.kafka.connect.runtime.WorkerSourceTask';
 
-/** Transforms and converts what a task polls, and makes dead letters of what fails. */
+/** Transforms and converts the records that a task polls, and creates dead-letter records for those that fail. */
 export class SourceConversion {
   readonly #runtime: TaskRuntime;
   readonly #delivery: SourceDelivery;
@@ -21,13 +21,19 @@ export class SourceConversion {
     this.#converter = new SourceRecordConverter(runtime.converters, runtime.chain, runtime.errors);
   }
 
-  /** Whether the bytes of a block can be sent as they are. A task that ends transactions itself needs records for that. */
+  /**
+   * Returns true if the bytes of a block can be sent unchanged. A task that defines transaction boundaries needs records
+   * instead.
+   */
   passes(block: SourceBlock): boolean {
     const { chain, converters } = this.#runtime;
     return chain.empty && this.#delivery.transactions === undefined && passesBlock(block, converters);
   }
 
-  /** Returns the record to send: the converted one, its dead letter, or `null`. A promise only after a failure, or to wait. */
+  /**
+   * Returns the record to send: the converted record, its dead-letter record, or `null`. Returns a promise only after a
+   * failure, or if a converter must wait.
+   */
   produced(source: SinglePart): ProducedRecord | null | Promise<ProducedRecord | null> {
     if (isFailed(source)) return this.#refuse(source, source.error, 'TASK_POLL');
     const { deadLetters } = this.#runtime;
@@ -38,7 +44,7 @@ export class SourceConversion {
       : this.#fitting(source, converting);
   }
 
-  /** The record; or its dead letter, if it cannot be converted or is too large. */
+  /** Returns the record, or its dead-letter record if it cannot be converted or is too large. */
   #fitting(
     source: SourceRecord,
     record: ProducedRecord | null,
@@ -48,7 +54,10 @@ export class SourceConversion {
     return error === undefined ? record : this.#refuse(source, error, 'KAFKA_PRODUCE');
   }
 
-  /** Returns the dead letter of the record, if there is one. @throws ConnectError with `errors.tolerance=none` */
+  /**
+   * Returns the dead-letter record, or `null` if there is none.
+   * @throws ConnectError with `errors.tolerance=none`
+   */
   async #refuse(source: SinglePart, error: Error, stage: Stage): Promise<ProducedRecord | null> {
     const { errors, deadLetters, assignment } = this.#runtime;
     const className = assignment.taskConfig['task.class'] ?? WORKER_SOURCE_TASK;

@@ -5,35 +5,35 @@ import { isBlock, type PolledPart } from './source-block.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
 
 /**
- * Delivers polled records to the broker and their offsets to the store: at least once, or in transactions.
+ * Delivers polled records to the broker and their offsets to the store, either at least once or in transactions.
  *
  *   new --open--> open --begin--> taking batches --finish--> finished --close--> closed;  any --cancel--> closed
  */
 export interface SourceDelivery {
-  /** Records to this topic fail the task. */
+  /** A record for this topic fails the task. */
   readonly reservedTopic: string | undefined;
-  /** Set if the task defines the boundaries of transactions. */
+  /** Set if the task defines transaction boundaries. */
   readonly transactions?: SourceTransactions | undefined;
-  /** Returns the error of a record that is too large to be sent; `undefined` for others. */
+  /** Returns the error of a record that is too large to be sent, or `undefined`. */
   refusal(record: ProducedRecord): Error | undefined;
-  /** Set after the delivery has failed for good. */
+  /** Set after the delivery has failed permanently. */
   readonly failure: Error | undefined;
-  /** Called before the task is started and reads its offsets. */
+  /** Called before the task starts and reads its offsets. */
   open(): Promise<void>;
-  /** Called after the task has been started. */
+  /** Called after the task has started. */
   begin(): void;
-  /** Takes the records of one poll. Resolves when the task may be polled again; rejects with any failure so far. */
+  /** Accepts the records of one poll. Resolves when the task may be polled again. Rejects if any delivery has failed. */
   take(batch: PolledBatch): Promise<void>;
-  /** The task was paused. */
+  /** Called when the task was paused. */
   pause(): void;
-  /** Called after the last `take`. Resolves when all records are delivered and their offsets are stored as far as possible. */
+  /** Called after the last `take`. Resolves when all records are delivered and as many offsets as possible are stored. */
   finish(taskFailed: boolean): Promise<void>;
   close(): Promise<void>;
   /** Aborts the delivery immediately. */
   cancel(): void;
 }
 
-/** Notifies the task of records that are delivered or dropped. */
+/** Notifies the task of records that were delivered or dropped. */
 export function notifyDelivered({ logger }: TaskRuntime, task: SourceTask, sources: readonly PolledPart[]): void {
   if (task.commitRecord === undefined && task.commitBlock === undefined) return;
   for (const source of sources) {
@@ -46,7 +46,7 @@ export function notifyDelivered({ logger }: TaskRuntime, task: SourceTask, sourc
   }
 }
 
-/** Notifies the task that offsets are stored. */
+/** Notifies the task that offsets were stored. */
 export async function notifyCommitted({ logger }: TaskRuntime, task: SourceTask): Promise<void> {
   try {
     await task.commit?.();

@@ -10,8 +10,8 @@ const CAUSES: Readonly<Record<Stage, string>> = {
   conversion: 'the conversion of the records has not ended',
 };
 
-interface Failing {
-  /** By `performance.now()`. */
+interface RepeatedFailure {
+  /** `performance.now()` value. */
   readonly since: number;
   readonly what: string;
   times: number;
@@ -24,7 +24,7 @@ export class SourceProgress {
   #stage: Stage | undefined;
   #stageSince = 0;
   #retries = 0;
-  #failing: Failing | undefined;
+  #failing: RepeatedFailure | undefined;
 
   constructor(measures: Pick<SourceMeasures, 'waiting'>) {
     this.#measures = measures;
@@ -35,12 +35,12 @@ export class SourceProgress {
     this.#stageSince = performance.now();
   }
 
-  /** The stage has ended. */
+  /** Called when the stage has ended. */
   end(): void {
     this.#stage = undefined;
   }
 
-  /** A failed call is retried; `what` is the subject of a sentence. */
+  /** Called when a failed call will be retried. `what` is the subject of a sentence. */
   retried(what: string, error: Error): void {
     this.#retries++;
     if (this.#failing?.what !== what) {
@@ -54,7 +54,10 @@ export class SourceProgress {
     if (this.#failing?.what === what) this.#failing = undefined;
   }
 
-  /** `inTask`: the wait that the task reports. The longest wait is the cause; that of the task is preferred. */
+  /**
+   * `inTask` is the wait that the task reports. The cause of the longest wait is reported, but the cause that the task reports
+   * is preferred if its wait is more than half as long.
+   */
   values(inTask: WaitingInTask | undefined): Omit<TaskProgress, 'throttledMs' | 'throttledTotalMs'> {
     const now = performance.now();
     const { waiting, waitedMs, deliveredAtMs } = this.#measures.waiting();

@@ -12,15 +12,18 @@ import { TransactionDelivery, type TransactionBoundary } from './transaction-del
 import { TransactionRequests } from './transaction-requests.ts';
 import type { TopicCreator } from './topic-creator.ts';
 
-/** Parts that a worker with exactly-once delivery provides to its source tasks. */
+/** Functions that a worker with exactly-once delivery provides to its source tasks. */
 export interface ExactlyOnceSources {
-  /** The transactional id is the same in each generation of a task, so that the next one fences the previous one. */
+  /**
+   * Returns the transactional id of a task. It is the same in each generation, so that the next generation fences the previous
+   * one.
+   */
   transactionalId(id: TaskId): string;
   /** Resolves when tasks of earlier generations can no longer write. */
   fenceZombies(connector: string): Promise<void>;
 }
 
-/** Builds the runner of a source task with the delivery that the worker and the connector are configured for. */
+/** Builds the runner of a source task with the delivery that the worker and the connector configure. */
 export function sourceTaskRunner(
   runtime: TaskRuntime,
   task: SourceTask,

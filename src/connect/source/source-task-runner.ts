@@ -23,15 +23,16 @@ import {
 import type { TopicCreator } from './topic-creator.ts';
 
 const RETRY_DELAY_MS = 100;
-/** The longest delay of a timer. */
+/** The longest delay that a timer supports. */
 const MAX_HOLD_MS = 2 ** 31 - 1;
 const POLL = 'poll() of the task';
 
-/** `onFailure` is called when the delivery has failed for good. */
+/** Creates the delivery. `onFailure` is called when the delivery has failed permanently. */
 export type OpenDelivery = (onFailure: () => void) => SourceDelivery;
 
 /**
- * Runs one source task (org.apache.kafka.connect.runtime.AbstractWorkerSourceTask): poll, transform, convert, deliver.
+ * Runs one source task (org.apache.kafka.connect.runtime.AbstractWorkerSourceTask). It polls, transforms, converts and delivers
+ * records.
  *
  * States: starting -> running <-> paused -> stopped; any failure -> failed.
  */
@@ -51,7 +52,7 @@ export class SourceTaskRunner implements TaskRunner {
   #isPaused = false;
   #wake: (() => void) | undefined;
 
-  /** `offsets` and `topics` are closed at the end. */
+  /** `offsets` and `topics` are closed when the task ends. */
   constructor(
     runtime: TaskRuntime,
     task: SourceTask,
@@ -110,7 +111,7 @@ export class SourceTaskRunner implements TaskRunner {
     try {
       await this.#delivery.open();
       if (!abort.signal.aborted) await this.#start();
-      while (!abort.signal.aborted) await this.#turn();
+      while (!abort.signal.aborted) await this.#runOnce();
     } catch (error) {
       failure = toError(error);
     }
@@ -134,7 +135,7 @@ export class SourceTaskRunner implements TaskRunner {
     this.#delivery.begin();
   }
 
-  async #turn(): Promise<void> {
+  async #runOnce(): Promise<void> {
     this.#throwFailure();
     if (this.#wantPaused !== this.#isPaused) {
       this.#isPaused = this.#wantPaused;
@@ -204,7 +205,7 @@ export class SourceTaskRunner implements TaskRunner {
     }
   }
 
-  /** Rethrows errors that are not retriable. */
+  /** Waits before the next attempt. Rethrows errors that are not retriable. */
   async #waitToRetry(error: unknown, what: string, message: string): Promise<void> {
     if (!(error instanceof RetriableError)) throw error;
     this.#progress.retried(what, error);
@@ -237,7 +238,7 @@ export class SourceTaskRunner implements TaskRunner {
     return batch;
   }
 
-  /** Creates the topic if needed. Its use is reported with each batch, because the list of used topics may have been reset. */
+  /** Creates the topic if necessary. Reports its use with each batch, because the list of active topics may have been reset. */
   async #ensureTopic(topic: string): Promise<void> {
     if (topic === this.#delivery.reservedTopic) {
       throw new ConnectError(

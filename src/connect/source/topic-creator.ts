@@ -22,9 +22,9 @@ const PREFIX = 'topic.creation.';
 const OWN_KEYS = new Set(['include', 'exclude', 'partitions', 'replication.factor']);
 
 /**
- * Creates the topics of a source connector by its `topic.creation.*` groups: the first group whose include matches and whose exclude
- * does not, otherwise `default`. Without such settings, topics are left to the automatic creation of the brokers. Existing topics are
- * never changed.
+ * Creates the topics of a source connector according to its `topic.creation.*` groups. The first group whose include matches
+ * and whose exclude does not match is used, or else `default`. Without such settings, the brokers may create topics
+ * automatically. Existing topics are never changed.
  */
 export class TopicCreator {
   readonly #admin: () => Admin;
@@ -51,7 +51,7 @@ export class TopicCreator {
     }
   }
 
-  /** The messages are those of Java's TopicAdmin and AbstractWorkerSourceTask. */
+  /** Creates a topic. The error messages are those of Java's TopicAdmin and AbstractWorkerSourceTask. */
   async #create(admin: Admin, wanted: NewTopic): Promise<boolean> {
     try {
       return await admin.createTopic(wanted);

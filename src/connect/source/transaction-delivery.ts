@@ -14,7 +14,7 @@ import { taskText } from '../task-assignment.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
 import type { TransactionRequests } from './transaction-requests.ts';
 
-/** When a transaction ends: with each poll, after an interval, or on request of the task. */
+/** When a transaction ends: with each poll, after an interval, or when the task requests it. */
 export type TransactionBoundary =
   | { readonly kind: 'poll' }
   | { readonly kind: 'interval'; readonly intervalMs: number }
@@ -29,8 +29,8 @@ export interface TransactionDependencies {
 }
 
 /**
- * Exactly-once delivery (org.apache.kafka.connect.runtime.ExactlyOnceWorkerSourceTask): records and their offsets are written in one
- * transaction. Polls whose records waited for the previous transaction share one.
+ * Exactly-once delivery (org.apache.kafka.connect.runtime.ExactlyOnceWorkerSourceTask). Records and their offsets are written
+ * in one transaction. Records of several polls share a transaction if they waited for the previous transaction.
  */
 export class TransactionDelivery implements SourceDelivery {
   readonly reservedTopic: string;
@@ -76,14 +76,14 @@ export class TransactionDelivery implements SourceDelivery {
     await fenceZombies();
     logger.debug('Earlier tasks cannot write any more');
     await producer.connect();
-    // If the task was stopped, the transactional id may already belong to the next generation.
+    // If the task was stopped in the meantime, the transactional id may already belong to the next generation.
     if (abort.signal.aborted) return;
     await producer.init();
     logger.debug('Initialized the transactional producer');
   }
 
   begin(): void {
-    // A transaction begins with its first record.
+    // A transaction begins with its first record, so nothing must be done.
   }
 
   take(batch: PolledBatch): Promise<void> {
@@ -92,12 +92,12 @@ export class TransactionDelivery implements SourceDelivery {
     return this.#queue.add(batch);
   }
 
-  /** Commits the open transaction, which could time out during the pause. */
+  /** Commits the open transaction, which could otherwise time out during the pause. */
   pause(): void {
     if (this.#dependencies.boundary.kind !== 'connector') this.#queue.between(() => this.#commitOpen());
   }
 
-  /** Complete polls are delivered even if the task has failed since. */
+  /** Complete polls are delivered, even if the task has failed in the meantime. */
   async finish(taskFailed: boolean): Promise<void> {
     if (!taskFailed) this.pause();
     await this.#queue.idle();
@@ -138,14 +138,14 @@ export class TransactionDelivery implements SourceDelivery {
         this.#runtime.logger.info('Aborting transaction for batch as requested by connector');
         await this.#abort();
       }
-      // The offsets of aborted records are stored, so that the records are not polled again.
+      // The offsets of aborted records are stored, so that these records are not polled again.
       await this.#commit();
     }
     const { length } = batch.sources;
     if (from < length) this.#requireSent(await this.#send(batch.slice(from, length)));
   }
 
-  /** Never rejects. */
+  /** Sends the batch and resolves with the error if that failed. Never rejects. */
   async #send(batch: PolledBatch): Promise<Error | undefined> {
     const records = batch.records();
     this.#tracker.acknowledge(batch.sources);
@@ -156,7 +156,7 @@ export class TransactionDelivery implements SourceDelivery {
     try {
       this.#begin();
     } catch (error) {
-      // The producer was closed during the poll.
+      // The producer was closed while the task was being polled.
       return toError(error);
     }
     const { logger } = this.#runtime;
@@ -190,7 +190,7 @@ export class TransactionDelivery implements SourceDelivery {
     if (this.#isOpen) await this.#commit();
   }
 
-  /** Writes the offsets and commits the transaction. `sending`: resolves with the failure of records that are in flight. */
+  /** Writes the offsets and commits the transaction. `sending` resolves with the failure of records that are in flight. */
   async #commit(sending?: Promise<Error | undefined>): Promise<void> {
     clearTimeout(this.#intervalTimer);
     const { measures, logger } = this.#runtime;
@@ -233,7 +233,7 @@ export class TransactionDelivery implements SourceDelivery {
       this.#isOpen = false;
       this.#runtime.logger.debug('Aborted the transaction');
     } catch (error) {
-      // The broker aborts it after the transaction timeout, or has already done so.
+      // The transaction will be aborted by the broker after the transaction timeout, unless that has already happened.
       this.#runtime.logger.warn({ err: error }, 'Failed to abort the transaction');
     }
   }

@@ -3,7 +3,7 @@ import { isRecord, type PolledPart } from './source-block.ts';
 import type { SourceTransactions } from '../api.ts';
 import type { TransactionEnd } from './polled-batch.ts';
 
-/** Requests of a task that defines the boundaries of its transactions (Connect's WorkerTransactionContext). */
+/** Collects the requests of a task that defines transaction boundaries (Connect's WorkerTransactionContext). */
 export class TransactionRequests implements SourceTransactions {
   readonly #commitOn = new Set<SourceRecord>();
   readonly #abortOn = new Set<SourceRecord>();
@@ -19,7 +19,7 @@ export class TransactionRequests implements SourceTransactions {
     else this.#abortOn.add(record);
   }
 
-  /** Returns and resets the requested ends within and after the records of one poll. */
+  /** Returns the requested transaction ends within and after the records of one poll, and clears them. */
   endsWithin(sources: readonly PolledPart[]): TransactionEnd[] {
     const ends: TransactionEnd[] = [];
     if (this.#commitOn.size > 0 || this.#abortOn.size > 0) {

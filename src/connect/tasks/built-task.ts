@@ -14,9 +14,9 @@ export interface TaskBuilder {
 export interface BuiltTask {
   readonly runner: TaskRunner;
   readonly errors: ErrorCounts;
-  /** `undefined`: failed records go nowhere. */
+  /** `undefined` if there is no dead-letter topic. */
   readonly deadLetters: DeadLetterCounts | undefined;
-  /** Records that failed lately. */
+  /** Records that failed recently. */
   readonly faults: Pick<RecentFaults, 'list'>;
   /** The plugins of the task. */
   readonly plugins: readonly MetricSet[];

@@ -9,25 +9,31 @@ import type { ConnectorConfig } from '../api.ts';
 import { taskText, type TaskId } from '../task-assignment.ts';
 import type { FixedProperties, TaskClients } from './task-clients.ts';
 
-/** The worker's `consumer.*`, `producer.*` and `admin.*` settings, each with what that kind of client inherits. */
+/**
+ * The worker's `consumer.*`, `producer.*` and `admin.*` settings, each including the settings that this kind of client
+ * inherits.
+ */
 export interface ClientDefaults {
   readonly consumer: ClientProperties;
   readonly producer: ClientProperties;
   readonly admin: ClientProperties;
 }
 
-/** Heartbeat interval of the classic protocol. With the client's default, other members notice a moved task after 3 s. */
+/** Heartbeat interval of the classic protocol. With the client's default, the other members notice a moved task after 3 s. */
 const HEARTBEAT_MS = '1000';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
-/** Opens clients of tasks with the settings of Connect, then of the worker, then overrides; later settings win. */
+/**
+ * Opens the clients of tasks with the settings of Connect, then those of the worker, then the overrides. Later settings take
+ * precedence.
+ */
 export class KafkaTaskClients implements TaskClients {
   readonly #defaults: ClientDefaults;
   readonly #policy: OverridePolicy;
   readonly #owner: () => Promise<string>;
   readonly #logger: Logger;
 
-  /** `owner`: identifies the workers that share these tasks. Only one of them runs a task at a time. */
+  /** `owner` identifies the workers that share these tasks. Only one of them runs a task at a time. */
   constructor(defaults: ClientDefaults, policy: OverridePolicy, owner: () => Promise<string>, logger: Logger) {
     this.#defaults = defaults;
     this.#policy = policy;
@@ -44,7 +50,7 @@ export class KafkaTaskClients implements TaskClients {
     const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
     const isClassic = (given[PROTOCOL] ?? 'classic').trim().toLowerCase() === 'classic';
     const heartbeats: ClientProperties = isClassic ? { 'heartbeat.interval.ms': HEARTBEAT_MS } : {};
-    // No other task of these workers has this client id, so a group member with both is stale.
+    // No other task of these workers has this client id, so a group member with the same client id and owner is stale.
     const owner: ClientProperties = given['client.id'] === undefined ? { [MEMBER_OWNER]: await this.#owner() } : {};
     const all = {
       ...own,
@@ -86,7 +92,7 @@ export class KafkaTaskClients implements TaskClients {
     return createKafkaClient(properties, this.#logger.child({ connector, logger: KAFKA_LOGGER })).admin();
   }
 
-  /** Retries are not limited (org.apache.kafka.connect.runtime.Worker#baseProducerConfigs). */
+  /** Source producers retry without a limit (org.apache.kafka.connect.runtime.Worker#baseProducerConfigs). */
   #sourceProperties(id: TaskId, config: ConnectorConfig): ClientProperties {
     const own = {
       'client.id': `connector-producer-${taskText(id)}`,
@@ -103,7 +109,10 @@ export class KafkaTaskClients implements TaskClients {
     return createKafkaClient(properties, this.#loggerOf(id)).producer();
   }
 
-  /** Forbidden overrides fail the task, because a configuration may be in the config topic without validation. */
+  /**
+   * Returns the overrides of the connector. Forbidden overrides fail the task, because the config topic may contain a
+   * configuration that was not validated.
+   */
   #overrides(config: ConnectorConfig, kind: 'consumer' | 'producer' | 'admin'): Record<string, string> {
     const overrides = withPrefix(config, `${kind}.override.`);
     const errors = Object.keys(overrides).flatMap((setting) => overrideError(this.#policy, setting) ?? []);
@@ -117,7 +126,7 @@ export class KafkaTaskClients implements TaskClients {
 }
 
 /**
- * The tasks of a connector are members of one group, in which each needs its own id.
+ * Appends the task number to a configured `group.instance.id`, because the tasks of a connector are members of the same group.
  * @internal
  */
 export function staticMember(

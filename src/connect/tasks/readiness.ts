@@ -1,6 +1,6 @@
 import type { TaskEvent, TaskId } from '../task-assignment.ts';
 
-/** The longest first poll: enough to find records if there are any. */
+/** Maximum duration of the first poll. It is long enough to find records if there are any. */
 const FIRST_POLL_MS = 50;
 
 /** Reports once that a task is READY. */
@@ -14,7 +14,7 @@ export class Readiness {
     this.#onEvent = onEvent;
   }
 
-  /** The longest wait of the next poll. */
+  /** Maximum wait of the next poll. */
   get pollMs(): number {
     return this.#isReported ? Infinity : FIRST_POLL_MS;
   }

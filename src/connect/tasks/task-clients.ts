@@ -5,11 +5,11 @@ import type { TaskId } from '../task-assignment.ts';
 export type FixedProperties = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens the Kafka clients of tasks with the settings that Connect defines: worker defaults, then the worker's `consumer.*`,
- * `producer.*`, `admin.*`, then the connector's `*.override.*`.
+ * Opens the Kafka clients of tasks with the settings that Connect defines: the worker defaults, then the worker's `consumer.*`,
+ * `producer.*` and `admin.*`, then the connector's `*.override.*`.
  */
 export interface TaskClients {
-  /** `fixed`: settings that cannot be overridden; a setting that is `undefined` is removed. */
+  /** `fixed` contains settings that cannot be overridden. A setting that is `undefined` there is removed. */
   sinkConsumer(id: TaskId, config: ConnectorConfig, fixed?: FixedProperties): Promise<Consumer>;
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer;
   /** Opens the producer for exactly-once delivery. */
@@ -18,7 +18,7 @@ export interface TaskClients {
   admin(connector: string, config: ConnectorConfig): Admin;
 }
 
-/** Runs `work` with an admin client of the connector, and closes the client. */
+/** Calls `work` with an admin client of the connector, and closes the client afterwards. */
 export async function withAdmin<T>(
   clients: Pick<TaskClients, 'admin'>,
   { name, config }: { readonly name: string; readonly config: ConnectorConfig },

@@ -2,17 +2,17 @@ import { Meter, SampledStat, SuccessRatio, type MetricWindow } from '../../obser
 
 type Values = Readonly<Record<string, number>>;
 
-/** Milliseconds of a clock that never goes back. */
+/** Milliseconds of a monotonic clock. */
 export type Clock = () => number;
 
 const monotonic: Clock = () => performance.now();
 
-/** The phases that the time of a task is divided into; it starts in one of the first two. */
+/** The phases into which the time of a task is divided. A task starts in RUNNING or PAUSED. */
 export type MeasuredState = 'RUNNING' | 'PAUSED' | 'FAILED' | 'STOPPED';
 
 /**
- * Metrics of a task (org.apache.kafka.connect.runtime.WorkerTask.TaskMetricsGroup), recorded per batch and commit, never per record.
- * Values have the names of Java's attributes.
+ * Metrics of a task (org.apache.kafka.connect.runtime.WorkerTask.TaskMetricsGroup). They are recorded per batch and per commit,
+ * never per record. Values have the names of Java's attributes.
  */
 export class TaskMeasures {
   readonly sink: SinkMeasures;
@@ -36,7 +36,7 @@ export class TaskMeasures {
     this.#stateSince = clock();
   }
 
-  /** The current time, which callers pass to `committed` and others later. */
+  /** The current time, which callers later pass to `committed` and other methods as `startedAt`. */
   now(): number {
     return this.#clock();
   }
@@ -52,7 +52,7 @@ export class TaskMeasures {
     this.#batchSize.record(records, this.#clock());
   }
 
-  /** Offsets were committed, from `startedAt` until now. */
+  /** Records an offset commit, from `startedAt` until now. */
   committed(startedAt: number): void {
     const now = this.#clock();
     this.#commitMs.record(now - startedAt, now);
@@ -63,7 +63,7 @@ export class TaskMeasures {
     this.#commits.record(false, this.#clock());
   }
 
-  /** Metrics of the group `connector-task-metrics`. */
+  /** Values of the metric group `connector-task-metrics`. */
   values(): Values {
     const now = this.#clock();
     const of = (state: MeasuredState): number =>
@@ -84,9 +84,9 @@ export class TaskMeasures {
 
 /** Counts of a sink task since its start. */
 export interface SinkCounts {
-  /** Records that were read. */
+  /** Number of records that were read. */
   readonly records: number;
-  /** Offsets whose records are stored or skipped. */
+  /** Number of offsets whose records are stored or skipped. */
   readonly delivered: number;
   /** Rate of `delivered` per second, over the metric window. */
   readonly deliveredRate: number;
@@ -135,14 +135,14 @@ class SinkMeasures {
     return { records: this.#read.total, delivered, deliveredRate: this.#delivered.rate(now), uncommittedMs };
   }
 
-  /** One call of `put`, from `startedAt` until now. */
+  /** Records a call of `put`, from `startedAt` until now. */
   put(records: number, startedAt: number): void {
     const now = this.#clock();
     this.#sent.record(records, now);
     this.#putMs.record(now - startedAt, now);
   }
 
-  /** Records whose offsets are not committed yet. */
+  /** Sets the number of records whose offsets are not committed yet. */
   active(records: number): void {
     this.#activeNow = records;
     if (records === 0) this.#uncommittedSince = undefined;
@@ -159,12 +159,12 @@ class SinkMeasures {
     this.#completed.record(1, this.#clock());
   }
 
-  /** A commit succeeded too late: another one had started, or the partitions were revoked. */
+  /** Records a commit that succeeded too late, because another one had started or the partitions had been revoked. */
   commitSkipped(): void {
     this.#skipped.record(1, this.#clock());
   }
 
-  /** Metrics of the group `sink-task-metrics`, without those of the consumer. */
+  /** Values of the metric group `sink-task-metrics`, without those of the consumer. */
   values(): Values {
     const now = this.#clock();
     return {
@@ -192,7 +192,7 @@ export class SourceMeasures {
   readonly #transactions: SampledStat;
   #activeNow = 0;
   #hasTransactions = false;
-  /** Time of the clock since which records wait without progress. */
+  /** Clock time since which records have been waiting without progress. */
   #waitingSince: number | undefined;
   #doneAtMs: number | undefined;
 
@@ -205,7 +205,7 @@ export class SourceMeasures {
     this.#transactions = new SampledStat(window);
   }
 
-  /** A poll that returned records took from `startedAt` until now. */
+  /** Records a poll that returned records, from `startedAt` until now. */
   polled(records: number, startedAt: number): void {
     const now = this.#clock();
     this.#polled.record(records, now);
@@ -213,7 +213,7 @@ export class SourceMeasures {
     this.#setActive(this.#activeNow + records, now);
   }
 
-  /** Polled records are complete: `written` of them were sent to Kafka, the others were skipped. */
+  /** Counts polled records as complete: `written` of them were sent to Kafka, and the others were skipped. */
   done(records: number, written: number): void {
     const now = this.#clock();
     this.#written.record(written, now);
@@ -222,13 +222,13 @@ export class SourceMeasures {
     this.#setActive(Math.max(0, this.#activeNow - records), now);
   }
 
-  /** A transaction with this number of records was committed. */
+  /** Records the commit of a transaction with this number of records. */
   transaction(records: number): void {
     this.#hasTransactions = true;
     this.#transactions.record(records, this.#clock());
   }
 
-  /** Metrics of the group `source-task-metrics`. */
+  /** Values of the metric group `source-task-metrics`. */
   values(): Values {
     const now = this.#clock();
     const transactions = this.#hasTransactions
@@ -250,7 +250,10 @@ export class SourceMeasures {
     };
   }
 
-  /** Number of records that wait for an acknowledgement, for how long none arrived (0 if none waits), and when the last one did. */
+  /**
+   * Returns the number of records that wait for an acknowledgement. `waitedMs` is the time for which no acknowledgement has
+   * arrived (0 if no record waits). `deliveredAtMs` is when the last one arrived, in milliseconds since the epoch.
+   */
   waiting(): { readonly waiting: number; readonly waitedMs: number; readonly deliveredAtMs: number | undefined } {
     const waitedMs = this.#waitingSince === undefined ? 0 : this.#clock() - this.#waitingSince;
     return { waiting: this.#activeNow, waitedMs, deliveredAtMs: this.#doneAtMs };

@@ -9,7 +9,7 @@ import type { TaskAssignment, TaskId } from '../task-assignment.ts';
 import type { TaskMeasures } from './task-measures.ts';
 import type { TaskDetails } from './task-runner.ts';
 
-/** The counts of a task so far, and its plugins; values that do not exist yet are absent. */
+/** The current counts of a task, and its plugins. Values that do not exist yet are absent. */
 export interface MeasuredTask {
   readonly id: TaskId;
   readonly type: TaskAssignment['type'];
@@ -18,7 +18,7 @@ export interface MeasuredTask {
   readonly details: TaskDetails | undefined;
 }
 
-/** The metrics of a task, as Java's MBeans. */
+/** Returns the metrics of a task in the form of Java's MBeans. */
 export function taskMetrics(task: MeasuredTask): readonly MetricSet[] {
   const { id, type, measures, details } = task;
   const { errors, deadLetters, plugins = [] } = task.built ?? {};
@@ -29,7 +29,7 @@ export function taskMetrics(task: MeasuredTask): readonly MetricSet[] {
     const lags = partitions.flatMap(({ lag }) => lag ?? []);
     const ofConsumer = {
       'partition-count': partitions.length,
-      // Java declares it and never fills it.
+      // Java declares this attribute but never sets it.
       'sink-record-lag-max': lags.length === 0 ? NaN : Math.max(...lags),
     };
     sets.push(connectMetrics('sink-task-metrics', tags, { ...measures.sink.values(), ...ofConsumer }));
@@ -48,7 +48,7 @@ export function taskMetrics(task: MeasuredTask): readonly MetricSet[] {
   return sets;
 }
 
-/** The plugins that a task is made of, with their versions. */
+/** Describes the plugins of a task and their versions. */
 export function pluginMetrics(
   { id, type, taskConfig, connectorConfig: config }: TaskAssignment,
   converters: Converters,

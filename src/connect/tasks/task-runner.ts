@@ -19,11 +19,14 @@ import type { SinkCounts, TaskMeasures } from './task-measures.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
 
-/** A failure while a task is being stopped is logged, but does not set the task to FAILED (Connect's WorkerTask). */
+/** A failure while a task is being stopped is logged, but does not set the task to FAILED (as in Connect's WorkerTask). */
 const AFTER_SHUTDOWN = 'After being scheduled for shutdown, the task threw an uncaught exception';
 const MAX_CAUSES = 10;
 
-/** Reports a failure of a task that was asked to stop, unless the stop itself caused it by a cancellation. */
+/**
+ * Logs the failure of a task that is being stopped. If the stop cancelled the task's current work, the failure is logged only
+ * at debug.
+ */
 export function logAfterShutdown(failure: Error, { abort, logger }: Pick<TaskRuntime, 'abort' | 'logger'>): void {
   let cause: unknown = failure;
   for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
@@ -37,79 +40,79 @@ export function logAfterShutdown(failure: Error, { abort, logger }: Pick<TaskRun
 }
 
 /**
- * Runs one task from start to end. `run` resolves when the task has stopped, rejects if it failed, and closes all clients in both
- * cases. `pause` and `resume` take effect at the next iteration of the loop.
+ * Runs one task from start to end. `run` resolves when the task has stopped and rejects if it failed. It closes all clients in
+ * both cases. `pause` and `resume` take effect at the next iteration of the loop.
  */
 export interface TaskRunner {
   run(): Promise<void>;
   pause(): void;
   resume(): void;
-  /** Requests the end of the task, after which `run` resolves. `handsOver`: another worker will start the task immediately. */
+  /** Asks the task to end; `run` resolves then. `handsOver` means that another worker will start the task immediately. */
   stop(handsOver?: boolean): void;
-  /** Set after `run`, for the next worker. */
+  /** Set after `run`, for the next worker of the task. */
   readonly handover?: Handover | undefined;
-  /** Called if the task did not end in time: it stops waiting and can no longer write. */
+  /** Called if the task did not end in time. It stops waiting and can no longer write. */
   cancel?(): void;
   /** Called if records of the connector have ended a thread. */
   setCare?(care: TaskCare): void;
   setRateLimit(limit: RateLimit): void;
-  /** Called at any time, for metrics. */
+  /** Returns the status for metrics. Called at any time. */
   details(): TaskDetails;
 }
 
 /** The status of a running task beyond its counts. */
 export interface TaskDetails {
-  /** Partitions that a sink task reads, with the records that are not delivered. */
+  /** Partitions that a sink task reads, with the number of records that are not delivered yet. */
   readonly partitions: readonly PartitionLag[];
   /** The parts of a source task, or the topics that a sink task waits for. */
   readonly parts: readonly TaskPart[];
-  /** Figures of a source task of its own. */
+  /** The task's own metrics, for a source task. */
   readonly metrics?: readonly TaskMetric[] | undefined;
   readonly progress: TaskProgress;
   /** Measurements of the converter and the transforms. */
   readonly stages?: readonly StageFigures[] | undefined;
   /** Set for a sink task that counts its writes. */
   readonly written?: WrittenRows | undefined;
-  /** The stages run within `put`. */
+  /** True if the stages run within `put`. */
   readonly areStagesInPut?: boolean | undefined;
   /** Set for a sink task. */
   readonly reading?: TaskReading | undefined;
 }
 
 export interface TaskReading extends SinkCounts {
-  /** The group has assigned its partitions, possibly none. */
+  /** True if the group has assigned the partitions of the task, possibly none. */
   readonly isInGroup: boolean;
   readonly isPaused: boolean;
-  /** The consumer has not read all records. */
+  /** True if the consumer has not read all records. */
   readonly isBehind: boolean;
 }
 
 /** Whether records make progress. */
 export interface TaskProgress {
-  /** Records that the task has taken and not delivered. */
+  /** Number of records that the task has received but not delivered. */
   readonly waiting: number;
-  /** Milliseconds for which they wait without a delivery; 0 if none waits. */
+  /** Milliseconds since the last delivery while records are waiting; 0 if none is waiting. */
   readonly waitedMs: number;
-  /** Milliseconds since the epoch; `undefined`: nothing was delivered yet. */
+  /** Milliseconds since the epoch; `undefined` if nothing has been delivered yet. */
   readonly deliveredAtMs: number | undefined;
-  /** Milliseconds that the last call of `put` has taken that delivered records. */
+  /** Duration in milliseconds of the last call of `put` that delivered records. */
   readonly lastPutMs?: number | undefined;
-  /** Calls that the plugin asked to retry. */
+  /** Number of calls that the plugin asked to repeat. */
   readonly retries: number;
-  /** The reason why the records wait, if known. */
+  /** The reason why the records are waiting, if known. */
   readonly cause: string | undefined;
-  /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
+  /** Milliseconds for which a rate limit held the task back within the last ten seconds. */
   readonly throttledMs: number;
-  /** The same since the start of the task. */
+  /** Milliseconds for which a rate limit held the task back since its start. */
   readonly throttledTotalMs: number;
 }
 
-/** The part that represents a topic that does not exist. */
+/** Returns the part that represents a topic that does not exist. */
 export function waitedFor(topic: string): TaskPart {
   return { name: topic, state: 'WAITING', error: 'the topic does not exist', counts: {} };
 }
 
-/** Parts that both kinds of runners need. */
+/** Parts of the worker that both kinds of runners need. */
 export interface TaskRuntime {
   readonly assignment: TaskAssignment;
   readonly converters: Converters;
@@ -121,22 +124,22 @@ export interface TaskRuntime {
   /** Aborted when the task must end. */
   readonly abort: AbortController;
   readonly onEvent: (event: TaskEvent) => void;
-  /** False if another worker may run this task by now: nothing may be written, and the task will be stopped. */
+  /** Returns false if another worker may already run this task. Nothing may be written then, and the task will be stopped. */
   readonly mayWork: () => boolean;
   readonly offsetFlushIntervalMs: number;
   readonly offsetFlushTimeoutMs: number;
-  /** Measures of this task, for metrics. */
+  /** Measurements of this task, for metrics. */
   readonly measures: TaskMeasures;
   /** The current activity of this task, for the watch of its thread. */
   readonly place: TaskPlace;
   readonly throttle: Throttle;
   /** Set for a source with a dead-letter topic. */
   readonly deadLetters?: SourceDeadLetters | undefined;
-  /** Called with the place of each record of a sink that a transform drops. */
+  /** Called with the place of each record that a transform of a sink drops. */
   readonly onDropped?: ((place: PartitionOffset) => void) | undefined;
 }
 
-/** Activities of a task, as named in the warning about a busy event loop. */
+/** Names of the activities of a task, as used in the warning about a busy event loop. */
 export interface TaskActivities {
   readonly start: string;
   readonly poll: string;
@@ -158,19 +161,19 @@ export function taskActivities(id: TaskId): TaskActivities {
 
 const MAY_WORK_CHECK_MS = 50;
 
-/** Resolves with true when the task may write, or with false if it must stop first. */
+/** Waits until the task may write, and resolves with true. Resolves with false if it must stop first. */
 export async function untilMayWork({ mayWork, abort }: Pick<TaskRuntime, 'mayWork' | 'abort'>): Promise<boolean> {
   while (!mayWork() && !abort.signal.aborted) await delay(MAY_WORK_CHECK_MS);
   return !abort.signal.aborted;
 }
 
-/** Runs all steps in order; a failure is logged and does not prevent the following steps. */
+/** Runs all steps in order. A failure is logged and does not prevent the next steps. */
 export async function runAll(steps: readonly (() => Promise<unknown> | void)[], logger: Logger): Promise<void> {
   for (const step of steps) {
     try {
       await step();
     } catch (error) {
-      logger.warn({ err: error }, 'A step of the end of the task failed');
+      logger.warn({ err: error }, 'A step of stopping the task failed');
     }
   }
 }

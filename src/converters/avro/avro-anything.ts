@@ -5,7 +5,7 @@ import { asBuffer } from '../../json/json-bytes.ts';
 import { NAMESPACE } from './avro-names.ts';
 import type { AvroSchema } from './avro-schema.ts';
 
-/** Data without a schema: a record with one field per type, of which one is set (AvroData.ANYTHING_SCHEMA). */
+/** Schemaless data is a record with one field per type; exactly one field is set (AvroData.ANYTHING_SCHEMA). */
 
 const FIELDS = ['boolean', 'bytes', 'double', 'float', 'int', 'long', 'string', 'array', 'map'] as const;
 type Field = (typeof FIELDS)[number];
@@ -15,7 +15,7 @@ export function isAnything(schema: AvroSchema): boolean {
   return schema.type === 'record' && schema.fullName === `${NAMESPACE}.Anything`;
 }
 
-/** The record that the codec encodes for a value; null is a record without fields. */
+/** Converts a schemaless value to the record that the codec encodes. In the record of a null, no field is set. */
 export function anythingOf(value: ConnectValue): Anything {
   if (value === null) return anything();
   if (typeof value === 'boolean') return anything('boolean', value);
@@ -41,7 +41,7 @@ function anything(field?: Field, content?: unknown): Anything {
   return record;
 }
 
-/** The value of a decoded record. */
+/** Converts a decoded record to the value that its set field contains. */
 export function anythingToConnect(decoded: unknown): ConnectValue {
   const record = decoded as Anything;
   const field = FIELDS.find((name) => record[name] !== null);
@@ -66,7 +66,7 @@ export function anythingToConnect(decoded: unknown): ConnectValue {
   }
 }
 
-/** A map is a list of entries. */
+/** Name of the union member that holds the content of a field. A map is encoded as an array of entries. */
 function memberOf(field: Field): string {
   return field === 'map' ? 'array' : field;
 }

@@ -6,15 +6,16 @@ type Avsc = typeof import('avsc');
 type AvscType = import('avsc').Type;
 
 /**
- * How values look between the library and Connect: records are objects with a property per field, of a union null or an object
- * whose one property is named like the member, a long is a bigint, a map is an object.
+ * Encodes and decodes values of one Avro schema, in the representation of the avsc library: a record is an object with one
+ * property per field; a value of a union is null or an object whose only property is named after the member; a long is a
+ * bigint; a map is an object.
  */
 export interface AvroCodec {
-  /** Throws a DataError when the bytes are no value of the schema, or more than one. */
+  /** Throws a DataError if the bytes from `from` to `to` are not exactly one value of the schema. */
   decode(message: Buffer, from: number, to: number): unknown;
-  /** The same for a value that is followed by other bytes. */
+  /** Decodes a value that other bytes may follow; `end` is the position after the value. */
   decodePart(message: Buffer, from: number): { readonly value: unknown; readonly end: number };
-  /** Writes the prefix and the value. Throws a DataError if the value does not match the schema. */
+  /** Returns the prefix followed by the encoded value. Throws a DataError if the value does not match the schema. */
   encode(value: unknown, prefix: Buffer): Buffer;
 }
 
@@ -22,7 +23,7 @@ let library: Avsc | undefined;
 let longType: AvscType | undefined;
 let boundedTypesMade: ReturnType<typeof boundedTypes> | undefined;
 
-/** The package is loaded when the first converter needs it. */
+/** Loads the optional package when the first converter needs it. */
 export function loadAvro(): Avsc {
   return (library ??= loadOptional('avsc', 'AvroConverter') as Avsc);
 }
@@ -48,7 +49,7 @@ const SCRATCH_BYTES = 1024;
 
 class TypeCodec implements AvroCodec {
   readonly #type: AvscType;
-  /** Where values are written first, as their length is not known before; grows to the largest. */
+  /** Values are written here first because their length is unknown in advance. Grows to the size of the largest value. */
   #scratch = Buffer.allocUnsafe(SCRATCH_BYTES);
 
   constructor(type: AvscType) {
@@ -57,7 +58,7 @@ class TypeCodec implements AvroCodec {
 
   decode(message: Buffer, from: number, to: number): unknown {
     const { value, end } = this.decodePart(to === message.length ? message : message.subarray(0, to), from);
-    if (end !== to) throw new DataError(`${String(to - end)} bytes are left behind the value`);
+    if (end !== to) throw new DataError(`${String(to - end)} bytes are left after the value`);
     return value;
   }
 
@@ -93,7 +94,7 @@ class TypeCodec implements AvroCodec {
   }
 }
 
-/** A schema as the library needs it to read and write: names in full, and neither defaults nor logical types. */
+/** Translates a schema for the library: with full names, and without defaults and logical types. */
 class CodecSchema {
   readonly #defined = new Set<string>();
 
@@ -139,7 +140,7 @@ interface Part {
 /** Limit for values without bytes, such as null; a higher count means that the data is corrupt or malicious. */
 const MAX_EMPTY_VALUES = 1_000_000;
 
-/** Calls `read` for each value of the blocks of a list or map; a damaged count is found where the bytes end. */
+/** Calls `read` for each value of an array or map. Throws a DataError if a block has more values than the bytes can contain. */
 function readBlocks(tap: Tap, read: () => void): void {
   for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
     // A negative count is followed by the size of the block.
@@ -154,8 +155,8 @@ function readBlocks(tap: Tap, read: () => void): void {
 }
 
 /**
- * Lists and maps that check counts: those of the library continue after the end of the bytes, for hours. Maps may have the key
- * `__proto__`, which the library's own put into the prototype, where the entry is lost.
+ * Array and map types that check the counts of their blocks. With a corrupt count, the library's types would read past the
+ * end of the bytes for hours. The map type also keeps an entry with the key `__proto__`, which the library loses.
  */
 function boundedTypes() {
   const { ArrayType, MapType } = loadAvro().types;
@@ -185,7 +186,7 @@ function isOf(type: string, schema: unknown): boolean {
   return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === type;
 }
 
-/** Longs as bigints: a number would lose what is beyond 2^53. */
+/** Longs are bigints because a number is not exact beyond 2^53. */
 function exactLong(): AvscType {
   const { types } = loadAvro();
   const methods = {
@@ -200,7 +201,8 @@ function exactLong(): AvscType {
 }
 
 /**
- * Seven bits a byte, lowest first; six bytes fit into the part of a number that bit operations leave exact.
+ * Reads a zigzag varint: seven bits per byte, the lowest first. Up to six bytes (42 bits) fit into a number exactly, which
+ * is faster than a bigint.
  * @internal
  */
 export function readLong(bytes: Buffer): bigint {

@@ -15,13 +15,15 @@ export const avroConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether Avro schemas carry what Avro cannot express (names, versions, parameters) as properties.',
+    documentation:
+      'Whether Avro schemas contain names, versions and parameters of Connect schemas, which Avro cannot express, as properties.',
   },
   'enhanced.avro.schema.support': {
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether enums are written as enums again, and members of unions keep their namespaces.',
+    documentation:
+      'Whether values that were read from Avro enums are written as enums, and members of unions keep their namespaces.',
   },
   'generalized.sum.type.support': formatOptions['generalized.sum.type.support'],
   'scrub.invalid.names': {
@@ -46,7 +48,7 @@ export const avroConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether a union of one member is that member.',
+    documentation: 'Whether a union with only one member is treated like this member.',
   },
   'ignore.default.for.nullables': formatOptions['ignore.default.for.nullables'],
 });

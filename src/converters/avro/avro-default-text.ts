@@ -7,7 +7,7 @@ import { quoteJson } from '../../json/json-tree.ts';
 import { scrubbed, NAMESPACE, Parameter } from './avro-names.ts';
 import type { AvroSettings } from './avro-settings.ts';
 
-/** A default value in Avro's JSON form; bytes are texts of one character each (AvroData.defaultValueFromConnect). */
+/** A default value in Avro's JSON form. Bytes are a string with one character per byte (AvroData.defaultValueFromConnect). */
 export function defaultText(schema: Schema, value: ConnectValue, settings: AvroSettings): string {
   if (value === null) return 'null';
   if (value instanceof Decimal) return bytesText(decimalBytes(value));
@@ -29,7 +29,7 @@ export function defaultText(schema: Schema, value: ConnectValue, settings: AvroS
   return `${value as number | bigint | boolean}`;
 }
 
-/** JSON has no NaN and no infinities. */
+/** NaN and infinities are quoted, because JSON has no numbers for them. */
 function quotedUnlessFinite(text: string): string {
   return text.endsWith('N') || text.endsWith('y') ? `"${text}"` : text;
 }
@@ -62,13 +62,13 @@ function partText(schema: Schema | undefined, value: ConnectValue, settings: Avr
   return defaultText(schema, value, settings);
 }
 
-/** Whether a struct represents a union, of which one field is set. */
+/** Whether a struct represents a union: it has a field per member, one of which is set. */
 export function isUnion(schema: Schema): boolean {
   const isNamed = schema.name === `${NAMESPACE}.Union`;
   return schema.type === 'struct' && (isNamed || schema.parameters?.has(Parameter.generalizedUnion) === true);
 }
 
-/** Whether a map's keys are text, which is all that Avro's maps can have. */
+/** Whether a map can be an Avro map, whose keys are always strings. */
 export function hasTextKeys({ keySchema }: Schema, { allowOptionalMapKeys }: AvroSettings): boolean {
   return keySchema?.type === 'string' && (!keySchema.optional || allowOptionalMapKeys);
 }

@@ -14,7 +14,7 @@ import {
   type AvroUnion,
 } from './avro-schema.ts';
 
-/** A default that does not match its schema is ignored, as in Java, because it does not affect existing records. */
+/** Returns `undefined` for a default that does not match its schema, as in Java, because it does not affect existing records. */
 export function defaultOf(schema: Schema, avro: AvroSchema, json: JsonTree | undefined): ConnectValue | undefined {
   if (json === undefined || json === null) return undefined;
   try {
@@ -25,7 +25,7 @@ export function defaultOf(schema: Schema, avro: AvroSchema, json: JsonTree | und
   }
 }
 
-/** A value in Avro's JSON form: of a union it is one of the first member. */
+/** Reads a value in Avro's JSON form. The default of a union is a value of its first member. */
 function valueOf(schema: Schema, avro: AvroSchema, json: JsonTree): ConnectValue {
   switch (avro.type) {
     case 'null':
@@ -114,7 +114,7 @@ function numberOf(schema: Schema, json: JsonTree): ConnectValue {
   return json.integral ? BigInt.asIntN(64, BigInt(json.text)) : misfit();
 }
 
-/** Each character represents the byte of its code. */
+/** Each character of the string is the byte with its code. */
 function bytesOf(schema: Schema, json: JsonTree): ConnectValue {
   if (typeof json !== 'string') return misfit();
   const bytes = Buffer.from(json, 'latin1');

@@ -13,7 +13,7 @@ import { AvroReader } from './avro-reader.ts';
 import { ConnectSchemas } from './avro-to-connect.ts';
 import { AvroWriting } from './avro-write.ts';
 
-/** Avro, translated as Confluent's AvroData does. */
+/** The Avro format, with schemas and values translated as Confluent's AvroData does. */
 export class AvroFormat implements SchemaFormat {
   readonly schemaType = 'AVRO';
   readonly #settings: AvroSettings;

@@ -17,7 +17,7 @@ import { AvroSchemaError, namespaceOf, simpleNameOf } from './avro-schema.ts';
 import type { AvroSettings } from './avro-settings.ts';
 import { lookupTable } from '../../data/lookup-table.ts';
 
-/** The Avro schema of data without a schema: one field is set, by its type. */
+/** The Avro schema of schemaless data: a record in which the field of the value's type is set. */
 export const ANYTHING_TEXT =
   `{"type":"record","name":"Anything","namespace":"${NAMESPACE}","fields":[` +
   ['boolean', 'bytes', 'double', 'float', 'int', 'long', 'string']
@@ -38,7 +38,7 @@ function isFixed(schema: Schema): boolean {
   return schema.type === 'bytes' && schema.name !== undefined && schema.parameters?.has(Parameter.fixedSize) === true;
 }
 
-/** A full name as Avro allows it. Throws where it does not and may not be changed. */
+/** A full name that Avro allows. Throws an AvroSchemaError if it has other characters and may not be changed. */
 function avroName(fullName: string, settings: AvroSettings): string {
   return fullName
     .split('.')
@@ -46,7 +46,7 @@ function avroName(fullName: string, settings: AvroSettings): string {
     .join('.');
 }
 
-/** The same for a name without a namespace. */
+/** A name without a namespace that Avro allows. Throws an AvroSchemaError if it has other characters and may not be changed. */
 export function avroFieldName(name: string, { scrubInvalidNames }: AvroSettings, fullName = name): string {
   if (scrubInvalidNames) return scrubbed(name);
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name;
@@ -72,7 +72,7 @@ const PRIMITIVES = {
 
 class AvroText {
   readonly #settings: AvroSettings;
-  /** Named types that were written: a second time their name is enough. */
+  /** Named types that were written in full. Later occurrences are written as the name alone. */
   readonly #written: { readonly schema: Schema; readonly fullName: string }[] = [];
   readonly #entriesWritten: { readonly schema: Schema; readonly fullName: string }[] = [];
   #anonymous = 0;
@@ -81,12 +81,12 @@ class AvroText {
     this.#settings = settings;
   }
 
-  /** `asMember`: of a union that says itself whether null is among its members. */
+  /** `asMember`: the schema is a member of a union. The union determines whether null is a member, so null is not added here. */
   text(schema: Schema, namespace: string, asMember: boolean): string {
     if (isUnion(schema)) return this.#union(schema, namespace);
     const base = this.#base(schema.optional ? required(schema) : schema, namespace);
     if (!schema.optional || asMember) return base;
-    // The default of a union is one of its first member; that of a struct stays null, as in Java.
+    // The default of a union is a value of its first member. For a struct, null stays the first member, as in Java.
     const nullLast = hasDefault(schema) && schema.type !== 'struct';
     return nullLast ? `[${base},"null"]` : `["null",${base}]`;
   }
@@ -126,7 +126,7 @@ class AvroText {
     return this.#complex('array', 'items', entry, schema);
   }
 
-  /** Entries of different kinds need different names; the property identifies them as map entries. */
+  /** Map entries with different schemas need different names; the property then identifies the record as a map entry. */
   #entry(schema: Schema, namespace: string): string {
     const isPlain = schema.name === undefined && this.#entriesWritten.length === 0;
     const number = this.#entriesWritten.length === 0 ? '' : String(this.#entriesWritten.length + 1);
@@ -268,7 +268,7 @@ function hasDefault({ defaultValue }: Schema): boolean {
   return defaultValue !== undefined && defaultValue !== null;
 }
 
-/** The same schema, not optional. */
+/** A copy of the schema that is not optional. */
 export function required(schema: Schema): Schema {
   if (!schema.optional) return schema;
   const { type, name, version, doc, parameters, defaultValue, fields, keySchema, valueSchema } = schema;

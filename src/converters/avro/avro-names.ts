@@ -1,4 +1,4 @@
-/** Names that Confluent's AvroData puts into schemas (io.confluent.connect.avro.AvroData). */
+/** Names that Confluent's AvroData uses in schemas (io.confluent.connect.avro.AvroData). */
 
 export const NAMESPACE = 'io.confluent.connect.avro';
 export const DEFAULT_RECORD_NAME = `${NAMESPACE}.ConnectDefault`;
@@ -12,7 +12,7 @@ export const Parameter = {
   fieldDoc: `${NAMESPACE}.field.doc.`,
   enumDoc: `${NAMESPACE}.enum.doc.`,
   enumDefault: `${NAMESPACE}.enum.default.`,
-  /** The default value of a Connect schema came from an Avro field. */
+  /** Marks a Connect schema whose default is that of an Avro field. */
   fieldDefault: `${NAMESPACE}.field.default`,
   fixedSize: 'connect.fixed.size',
   precision: 'connect.decimal.precision',
@@ -35,14 +35,17 @@ export const Property = {
 
 export const DEFAULT_PRECISION = 64;
 
-/** A name without the characters that Avro forbids (`scrub.invalid.names`): encoded as in URLs, then `_` for the rest. */
+/**
+ * Replaces the characters that Avro forbids in a name (`scrub.invalid.names`): the name is URL-encoded, then each character
+ * that is still forbidden becomes `_`. A leading digit gets the prefix `x`.
+ */
 export function scrubbed(name: string): string {
   if (name === '' || /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name;
   const encoded = urlEncoded(name);
   return (/^[0-9]/.test(encoded) ? `x${encoded}` : encoded).replace(/[^A-Za-z0-9_]/g, '_');
 }
 
-/** java.net.URLEncoder. */
+/** Encodes a text like java.net.URLEncoder. */
 export function urlEncoded(text: string): string {
   return encodeURIComponent(Buffer.from(text, 'utf8').toString('utf8'))
     .replaceAll('%20', '+')

@@ -12,21 +12,21 @@ import {
   type AvroUnion,
 } from './avro-schema.ts';
 
-/** Makes a Connect value of a decoded one (see AvroCodec). */
+/** Converts a decoded value (see AvroCodec) to a Connect value. */
 export type FromAvro = (value: unknown) => ConnectValue;
 
 type Row = Readonly<Record<string, unknown>>;
 
 const same: FromAvro = (value) => value as ConnectValue;
 
-/** The name of a member in the objects that represent values of unions. */
+/** Property name of a union member in the objects that represent values of unions (see AvroCodec). */
 export function branchName(schema: AvroSchema): string {
   return 'fullName' in schema ? schema.fullName : schema.type;
 }
 
 /**
- * Compiles how values of an Avro schema become those of the Connect schema that was made of it; `same` where nothing is to be
- * done.
+ * Returns a function that converts decoded values of an Avro schema to values of `schema`, the Connect schema derived from it.
+ * Returns `same` if no conversion is needed.
  */
 export function avroToConnect(avro: AvroSchema, schema: Schema): FromAvro {
   switch (avro.type) {
@@ -66,7 +66,7 @@ const readTimestamp: FromAvro = (value) => dateOf(Number(value), 'Timestamp');
 function dateOf(milliseconds: number, logical: string): Date {
   const date = new Date(milliseconds);
   if (Number.isNaN(date.getTime())) {
-    throw new DataError(`${logical} ${String(milliseconds)} ms is beyond what a date can hold`);
+    throw new DataError(`${logical} ${String(milliseconds)} ms is outside the range of dates`);
   }
   return date;
 }
@@ -133,7 +133,7 @@ function unionReader(avro: AvroUnion, schema: Schema): FromAvro {
   return memberReader(avro, schema);
 }
 
-/** A struct of which one field is set. */
+/** Reads a value of a union as a struct in which only the field of its member is set. */
 function memberReader(avro: AvroUnion, schema: Schema): FromAvro {
   const members = new Map<string, { readonly index: number; readonly read: FromAvro }>();
   let index = 0;

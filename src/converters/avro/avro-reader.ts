@@ -8,7 +8,7 @@ import { avroCodec, readLong, type AvroCodec } from './avro-codec.ts';
 import { avroToConnect, type FromAvro } from './avro-read.ts';
 import { nullableMember, type AvroSchema } from './avro-schema.ts';
 
-/** How a field is read; `any`: by the library, field by field. */
+/** How a field is read; a field of kind `any` is decoded by the library. */
 type FieldKind =
   | 'boolean'
   | 'int8'
@@ -28,19 +28,19 @@ type FieldKind =
 
 interface FieldPlan {
   readonly kind: FieldKind;
-  /** Index of the member `null`, which precedes the value; -1 if the field is not a union with null. */
+  /** Index of the member `null` in the union; -1 if the field is not a union of null and one other type. */
   readonly nullMember: number;
   /** Size of a `fixed` in bytes. */
   readonly size: number;
   /** Symbols of an `enum`. */
   readonly symbols: readonly string[];
-  /** Converts bytes and values of `any` to Connect's values. */
+  /** Converts bytes, and values of fields of kind `any`, to Connect values. */
   readonly toConnect: FromAvro;
-  /** Type of an `any`. */
+  /** Codec of a field of kind `any`. */
   readonly codec: AvroCodec | undefined;
 }
 
-/** The value did not have the expected form. */
+/** The value does not have the expected form. */
 const UNUSUAL = Symbol('unusual');
 
 const MAX_INT_BYTES = 5;
@@ -50,8 +50,9 @@ const MAX_EXACT_HIGH = 2 ** 25;
 const MAX_DATE_MS = 8.64e15;
 
 /**
- * Reads values of one Avro schema from their bytes, structs also without an object for each: plain fields here, others by the
- * library. Unusual messages are left to the library, which reports what is wrong with them.
+ * Reads values of one Avro schema from their bytes, and for structs also the bare field values without creating an object.
+ * Plain fields are decoded here; the library decodes all others. If a message is unusual, nothing is returned and the caller
+ * uses the library for the whole message, which reports what is wrong with it.
  */
 export class AvroReader implements SchemaStructs {
   readonly schema: Schema;
@@ -72,7 +73,7 @@ export class AvroReader implements SchemaStructs {
         : [planOf(avro, schema)];
   }
 
-  /** The value; `undefined`: the library must have a look at the message. */
+  /** Returns `undefined` if the library must decode the message. */
   read(message: Buffer, from: number, to: number): ConnectValue | undefined {
     const values = new Array<ConnectValue>(this.#plans.length);
     if (!this.readInto(undefined, message, from, to, values)) return undefined;
@@ -83,7 +84,6 @@ export class AvroReader implements SchemaStructs {
     return this.#isStruct ? new Struct(this.schema, values) : values[0];
   }
 
-  /** As `SchemaStructs.readInto`. */
   readInto(window: BlockText | undefined, bytes: Buffer, from: number, to: number, values: ConnectValue[]): boolean {
     this.#bytes = bytes;
     this.#at = from;
@@ -104,7 +104,7 @@ export class AvroReader implements SchemaStructs {
 
   #field(plan: FieldPlan, window: BlockText | undefined): ConnectValue | typeof UNUSUAL {
     if (plan.nullMember >= 0) {
-      // Zigzag: member 0 is the byte 0, member 1 the byte 2.
+      // The member index is zigzag-encoded: member 0 is the byte 0, member 1 is the byte 2.
       const member = this.#bytes[this.#at++];
       if (member === plan.nullMember * 2) return null;
       if (member !== 2 - plan.nullMember * 2) return UNUSUAL;
@@ -158,13 +158,13 @@ export class AvroReader implements SchemaStructs {
     }
   }
 
-  /** A number of 32 bits in at most 5 bytes. */
+  /** A zigzag varint of 32 bits, in at most 5 bytes. */
   #varint(): number | undefined {
     const bytes = this.#bytes;
     let raw = 0;
     for (let index = 0; index < MAX_INT_BYTES; index++) {
       const byte = bytes[this.#at++]!;
-      // The fifth byte has the four highest bits.
+      // The fifth byte contains only the four highest bits.
       if (index === MAX_INT_BYTES - 1 && byte > 0xf) return undefined;
       raw |= (byte & 0x7f) << (7 * index);
       if (byte < 0x80) return (raw >>> 1) ^ -(raw & 1);
@@ -172,13 +172,13 @@ export class AvroReader implements SchemaStructs {
     return undefined;
   }
 
-  /** Bytes up to the end at most; -1 where there are fewer. */
+  /** A length in bytes; -1 if fewer bytes are left. */
   #length(): number {
     const length = this.#varint() ?? -1;
     return length <= this.#end - this.#at ? length : -1;
   }
 
-  /** As a number where that is exact. */
+  /** A zigzag varint of 64 bits, as a number if that is exact. */
   #long(): number | bigint | undefined {
     const bytes = this.#bytes;
     const start = this.#at;

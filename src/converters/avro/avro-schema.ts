@@ -3,10 +3,10 @@ import { JsonNumber, JsonScanner, type JsonTree } from '../../json/json-tree.ts'
 import type { ReferencedSchema } from '../schema-registry/registry-client.ts';
 import { MAP_ENTRY, NAMESPACE, Property } from './avro-names.ts';
 
-/** An Avro schema as its text has it, names resolved. A record may contain itself. */
+/** A parsed Avro schema with resolved names. A record may contain itself. */
 export type AvroSchema = AvroPrimitive | AvroRecord | AvroEnum | AvroFixed | AvroArray | AvroMap | AvroUnion;
 
-/** Attributes that mean nothing to Avro itself, logical types among them, in the order of the text. */
+/** Attributes that are not reserved by Avro, including those of logical types, in the order of the text. */
 type Properties = ReadonlyMap<string, JsonTree>;
 
 export interface AvroPrimitive {
@@ -94,13 +94,13 @@ const RESERVED: ReadonlySet<string> = new Set([
   'type',
   'aliases',
 ]);
-/** A property of other types. */
+/** For all other types, `default` is a property. */
 const ENUM_RESERVED: ReadonlySet<string> = new Set([...RESERVED, 'default']);
 
 const NO_PROPERTIES: Properties = new Map();
 const MAX_DEPTH = 500;
 
-/** Reads a schema's text; the schemas it refers to by subject come first. Throws an AvroSchemaError. */
+/** Parses the text of a schema, after the schemas that it references. Throws an AvroSchemaError if the schema is invalid. */
 export function parseAvroSchema(text: string, references: readonly ReferencedSchema[] = []): AvroSchema {
   const parser = new AvroSchemaParser();
   for (const reference of references) parser.include(reference);
@@ -119,7 +119,7 @@ class AvroSchemaParser {
 
   parse(text: string): AvroSchema {
     const trimmed = text.trim();
-    // A bare word names a primitive type.
+    // The text may be the name of a primitive type without quotes.
     if (PRIMITIVES.has(trimmed)) return { type: trimmed as AvroPrimitive['type'], properties: NO_PROPERTIES };
     const tree = new JsonScanner(text, (number, integral) => new JsonNumber(number, integral)).readFirst();
     return this.#schema(tree ?? null, '');
@@ -265,14 +265,14 @@ function propertiesOf(json: ReadonlyMap<string, JsonTree>, reserved = RESERVED):
   return properties.size === 0 ? NO_PROPERTIES : properties;
 }
 
-/** The member of a union of null and one type, which is what Connect calls optional. */
+/** For a union of null and one other type (an optional schema in Connect), returns the other type; otherwise `undefined`. */
 export function nullableMember(union: AvroUnion): AvroSchema | undefined {
   if (union.branches.length !== 2) return undefined;
   const others = union.branches.filter((branch) => branch.type !== 'null');
   return others.length === 1 ? others[0] : undefined;
 }
 
-/** The records of a map whose keys are not text (AvroData.isMapEntry). */
+/** If an array represents a map whose keys are not strings, returns the record type of its entries (AvroData.isMapEntry). */
 export function mapEntry(array: AvroArray): AvroRecord | undefined {
   const { items } = array;
   if (items.type !== 'record') return undefined;

@@ -1,13 +1,13 @@
 /** Options of the Avro converter that change how schemas are translated (io.confluent.connect.avro.AvroDataConfig). */
 export interface AvroSettings {
-  /** `connect.meta.data`: what Avro has no word for goes into properties. */
+  /** `connect.meta.data`: attributes of Connect schemas without an equivalent in Avro become properties. */
   readonly connectMetaData: boolean;
-  /** `enhanced.avro.schema.support`: enums stay enums, members of unions have full names. */
+  /** `enhanced.avro.schema.support`: enums stay enums, and members of unions have full names. */
   readonly enhanced: boolean;
-  /** `generalized.sum.type.support`: enums and unions as all three formats have them. */
+  /** `generalized.sum.type.support`: enums and unions are described in the same way for Avro, Protobuf and JSON Schema. */
   readonly generalized: boolean;
   readonly scrubInvalidNames: boolean;
-  /** `discard.type.doc.default`: documentation and defaults of fields win over those of their types. */
+  /** `discard.type.doc.default`: documentation and defaults of fields have precedence over those of their types. */
   readonly discardTypeDocDefault: boolean;
   readonly allowOptionalMapKeys: boolean;
   readonly flattenSingletonUnions: boolean;

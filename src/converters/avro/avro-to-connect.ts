@@ -26,7 +26,7 @@ interface Draft {
   optional?: boolean;
 }
 
-/** Properties of a field that belong to its type. */
+/** Attributes of a field that become attributes of its Connect schema. */
 interface FieldView {
   readonly doc: string | undefined;
   readonly defaultValue: JsonTree | undefined;
@@ -34,17 +34,17 @@ interface FieldView {
 
 const NO_FIELD: FieldView = { doc: undefined, defaultValue: undefined };
 
-/** Connect's name for a member of a union; `index` counts all members, null included. */
+/** Name of the struct field for a member of a union; `index` counts all members, including null. */
 export function memberName(member: AvroSchema, index: number, { generalized, enhanced }: AvroSettings): string {
   if (generalized) return `connect_union_field_${String(index)}`;
   if (!('fullName' in member)) return member.type;
   return enhanced ? member.fullName : simpleNameOf(member.fullName);
 }
 
-/** Connect schemas of Avro schemas (AvroData.toConnectSchema). Throws a DataError for what Connect has no word for. */
+/** Translates Avro schemas to Connect schemas (AvroData.toConnectSchema). Throws a DataError if Connect has no equivalent. */
 export class ConnectSchemas {
   readonly #settings: AvroSettings;
-  /** Records that are being made. */
+  /** Records under translation, to detect recursion. */
   readonly #open = new Set<AvroRecord>();
   readonly #budget = new SchemaBudget();
   #unions = 0;
@@ -53,7 +53,7 @@ export class ConnectSchemas {
     this.#settings = settings;
   }
 
-  /** `version` is that of the registry, for schemas that do not say one. */
+  /** `version` is the version in the registry, which applies to schemas that do not state one. */
   schemaOf(avro: AvroSchema, version?: number): Schema {
     return this.#schema(avro, false, NO_FIELD, version);
   }
@@ -180,12 +180,12 @@ export class ConnectSchemas {
     return { type: 'struct', name, parameters, parts: { fields }, optional };
   }
 
-  /** Name, version and parameters: what properties say over what the type says. */
+  /** Sets name, version and parameters. */
   #describe(draft: Draft, avro: AvroSchema, version: number | undefined): void {
     const { connectMetaData } = this.#settings;
     const ownVersion = avro.properties.get(Property.version);
     if (ownVersion !== undefined && !(ownVersion instanceof JsonNumber)) {
-      throw new DataError('Invalid Connect version found: it is no number');
+      throw new DataError('Invalid Connect version found: it is not a number');
     }
     const stated = ownVersion === undefined ? version : Number(ownVersion.text);
     if (stated !== undefined) draft.version ??= stated;
@@ -199,7 +199,8 @@ export class ConnectSchemas {
 
   #name(draft: Draft, avro: AvroSchema): void {
     const stated = avro.properties.get(Property.name);
-    if (stated !== undefined && typeof stated !== 'string') throw new DataError('Invalid schema name: it is no text');
+    if (stated !== undefined && typeof stated !== 'string')
+      throw new DataError('Invalid schema name: it is not a string');
     if (stated !== undefined && draft.name !== undefined && draft.name !== stated) {
       throw new DataError(
         `Mismatched names: name already added to SchemaBuilder (${draft.name}) differs from name in source schema (${stated})`,

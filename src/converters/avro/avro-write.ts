@@ -20,12 +20,13 @@ import {
 import type { AvroSettings } from './avro-settings.ts';
 import { memberName } from './avro-to-connect.ts';
 
-/** Makes what the codec encodes (see AvroCodec) of a Connect value. */
+/** Converts a Connect value to the representation that the codec encodes (see AvroCodec). */
 export type ToAvro = (value: ConnectValue) => unknown;
 
 /**
- * Compiles how values of a Connect schema are written as an Avro schema has them, be it the one made of the Connect schema or
- * another that fits it. `strict`: the other one must have all fields. Throws a DataError where it does not fit.
+ * Creates functions that convert values of a Connect schema to values of an Avro schema, which is derived from the Connect
+ * schema or compatible with it. `strict`: the Avro schema must have all fields of the Connect schema. Throws a DataError if the
+ * schemas are not compatible.
  */
 export class AvroWriting {
   readonly #settings: AvroSettings;
@@ -62,7 +63,7 @@ export class AvroWriting {
     };
   }
 
-  /** Generalised unions number their members. If Connect's union omits null, the numbers omit it too. */
+  /** Whether a member has the name of a field of Connect's union. */
   #isMember(name: string, branch: AvroSchema, index: number, avro: AvroUnion): boolean {
     if (branch.type === 'null') return false;
     if (!this.#settings.generalized) return memberName(branch, index, this.#settings) === name;
@@ -70,7 +71,7 @@ export class AvroWriting {
     return hasIndex[index] === name;
   }
 
-  /** The one member that holds values of a schema, or null. */
+  /** Writes values of a schema that is not a union as the one member that accepts them, and null as null. */
   #member(schema: Schema, avro: AvroUnion): ToAvro {
     const hasNull = avro.branches.some(({ type }) => type === 'null');
     const candidates = avro.branches.filter((branch) => branch.type !== 'null');
@@ -91,7 +92,7 @@ export class AvroWriting {
     }
   }
 
-  /** Never called with null. */
+  /** The returned function is never called with null. */
   #content(schema: Schema, avro: AvroSchema): ToAvro {
     switch (schema.name) {
       case LogicalName.decimal:
@@ -172,7 +173,7 @@ export class AvroWriting {
     };
   }
 
-  /** A field that values do not have is null where it may be. */
+  /** A field that only the Avro schema has is written as null. Throws a DataError if the field does not allow null. */
   #missing(name: string, avro: AvroRecord): () => unknown {
     const field = avro.fields.find((each) => each.name === name);
     const isNullable =
@@ -225,7 +226,7 @@ function symbolWriter(schema: Schema, symbols: readonly string[], fullName: stri
   const known = new Set(symbols);
   return (value) => {
     if (typeof value !== 'string') return refuse(schema, value);
-    if (!known.has(value)) throw new DataError(`${value} is no symbol of the Avro enum ${fullName}`);
+    if (!known.has(value)) throw new DataError(`${value} is not a symbol of the Avro enum ${fullName}`);
     return value;
   };
 }
@@ -284,7 +285,7 @@ function millisecondsOfDay(date: Date): number {
   throw new DataError('Kafka Connect Time type should not have any date fields set to non-zero values.');
 }
 
-/** A struct of the schema, or of a schema with the same fields. */
+/** Returns the value if it is a struct of the schema or of a schema with the same number of fields; otherwise throws a DataError. */
 function structOf(value: ConnectValue, schema: Schema): Struct {
   if (!(value instanceof Struct)) return refuse(schema, value);
   if (value.schema === schema || hasSameFields(value.schema, schema)) return value;

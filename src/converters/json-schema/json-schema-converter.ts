@@ -22,7 +22,7 @@ export const jsonSchemaConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'MEDIUM',
-    documentation: 'Whether registered schemas allow properties that they do not name.',
+    documentation: 'Whether registered schemas allow additional properties that they do not declare.',
   },
   'use.optional.for.nonrequired': {
     type: 'BOOLEAN',
@@ -35,7 +35,7 @@ export const jsonSchemaConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether a `oneOf` of one schema is that schema.',
+    documentation: 'Whether a `oneOf` with only one schema is treated like this schema.',
   },
   'ignore.default.for.nullables': formatOptions['ignore.default.for.nullables'],
 });

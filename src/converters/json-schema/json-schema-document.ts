@@ -11,18 +11,18 @@ export class JsonSchemaError extends SluiceError {
   }
 }
 
-/** Parses JSON with numbers as they are written. */
+/** Parses JSON without losing digits of numbers. */
 export function parseJson(text: string): JsonTree {
   return new JsonScanner(text, (number, integral) => new JsonNumber(number, integral)).readFirst() ?? null;
 }
 
-/** A schema inside a document, which its references are looked up in. */
+/** A schema inside a document. References in the schema are resolved in that document. */
 export interface SchemaNode {
   readonly json: JsonObject;
   readonly document: JsonSchemaDocument;
 }
 
-/** A JSON schema's text with the texts it refers to by name. */
+/** A parsed JSON schema, with the registered schemas that it references by name. */
 export class JsonSchemaDocument {
   readonly root: JsonTree;
   readonly #references: readonly ReferencedSchema[];
@@ -33,7 +33,7 @@ export class JsonSchemaDocument {
     this.#references = references;
   }
 
-  /** The schema that a `$ref` means: a place in this document, or another document and a place in that. */
+  /** Resolves a `$ref` in this document or in a referenced document. Throws a JsonSchemaError if there is no such schema. */
   find(reference: string): SchemaNode {
     const [name = '', fragment = ''] = reference.split('#', 2);
     const document = name === '' || name === this.#id() ? this : this.#document(name);
@@ -67,7 +67,7 @@ export class JsonSchemaDocument {
   }
 }
 
-/** `http://example.com/a.json` may be registered as `a.json`. */
+/** A schema with the URL `http://example.com/a.json` may be registered as `a.json`. */
 function endsWithPath(url: string, name: string): boolean {
   return url.endsWith(`/${name}`);
 }
@@ -77,7 +77,7 @@ function child(json: JsonTree | JsonObject | undefined, name: string): JsonTree 
   return Array.isArray(json) ? json[Number(name)] : undefined;
 }
 
-/** A part of a JSON pointer in a URL. */
+/** Decodes a segment of a JSON pointer in a URL. */
 function decodePart(part: string): string {
   return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -7,13 +7,13 @@ import type { RegisteredSchema } from '../schema-registry/registry-client.ts';
 import type { SchemaFormat, SchemaReader, SchemaText, SchemaWriter } from '../schema-registry/schema-format.ts';
 import { JsonSchemaDocument, JsonSchemaError, parseJson, type SchemaNode } from './json-schema-document.ts';
 import { describeJsonSchema } from './json-schema-from-connect.ts';
-import { saysNothing, textOf } from './json-schema-kind.ts';
+import { isUntyped, textOf } from './json-schema-kind.ts';
 import type { JsonSchemaSettings } from './json-schema-names.ts';
 import { isUnion, readAnything, readJson } from './json-schema-read.ts';
 import { ConnectSchemas } from './json-schema-to-connect.ts';
 import { writeJson } from './json-schema-write.ts';
 
-/** JSON with a schema of the registry, translated as Confluent's JsonSchemaData does. */
+/** The JSON Schema format, with schemas and values translated as Confluent's JsonSchemaData does. */
 export class JsonSchemaFormat implements SchemaFormat {
   readonly schemaType = 'JSON';
   readonly #settings: JsonSchemaSettings;
@@ -32,7 +32,7 @@ export class JsonSchemaFormat implements SchemaFormat {
 
   reader(registered: RegisteredSchema, version: number | undefined): SchemaReader {
     const root = rootOf(registered);
-    if (saysNothing(root)) {
+    if (isUntyped(root)) {
       return { read: (message, from, to) => ({ schema: null, value: readAnything(textIn(message, from, to)) }) };
     }
     const schema = new ConnectSchemas(this.#settings).schemaOf(root, version);
@@ -51,7 +51,7 @@ export class JsonSchemaFormat implements SchemaFormat {
     return textOf(rootOf(schema).json, 'title');
   }
 
-  /** A null that a schema allows is the text `null`, as in Java. */
+  /** If the schema allows null, a null is written as the text `null`, as in Java, and is not a tombstone. */
   isTombstone(schema: Schema | null, value: ConnectValue): boolean {
     return value === null && writeJson(schema, null, this.#settings) === undefined;
   }
@@ -79,7 +79,7 @@ export class JsonSchemaFormat implements SchemaFormat {
 function rootOf({ text, references }: SchemaText): SchemaNode {
   const document = new JsonSchemaDocument(text, references);
   if (document.root instanceof Map) return { json: document.root, document };
-  throw new JsonSchemaError('Unsupported schema type: a schema that is no object says nothing of the type');
+  throw new JsonSchemaError('Unsupported schema type: a schema that is not an object does not specify a type');
 }
 
 function textIn(message: Buffer, from: number, to: number): string {
@@ -87,7 +87,7 @@ function textIn(message: Buffer, from: number, to: number): string {
   return message.toString('utf8', from, to);
 }
 
-/** Whether JsonConverter's own way of reading is right for all parts: neither unions nor maps with other keys than text. */
+/** Whether JsonConverter's reader can read all parts: there are no unions, and the keys of all maps are strings. */
 function isPlain(schema: Schema): boolean {
   const { keySchema, valueSchema } = schema;
   if (isUnion(schema)) return false;
@@ -95,7 +95,7 @@ function isPlain(schema: Schema): boolean {
   return (valueSchema === undefined || isPlain(valueSchema)) && schema.fields.every((field) => isPlain(field.schema));
 }
 
-/** A schema that is not the own one must know all fields. */
+/** Throws a DataError if the target schema lacks a field of the schema. */
 function checkFields(schema: Schema, target: Schema): void {
   if (schema.type !== 'struct' || target.type !== 'struct' || isUnion(schema) || isUnion(target)) return;
   for (const { name, schema: field } of schema.fields) {

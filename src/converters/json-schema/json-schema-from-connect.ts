@@ -12,7 +12,7 @@ export function describeJsonSchema(schema: Schema, settings: JsonSchemaSettings)
   return describe(schema, settings, undefined);
 }
 
-/** `index`: the place of a field among the fields of its struct. */
+/** `index`: position of a field in its struct; `undefined` if the schema is not that of a field. */
 function describe(schema: Schema, settings: JsonSchemaSettings, index: number | undefined): string {
   const place = index === undefined ? [] : [`"${Property.index}":${String(index)}`];
   if (isUnion(schema)) {
@@ -88,7 +88,7 @@ function stringWords({ parameters }: Schema, { generalized }: JsonSchemaSettings
   return { type: [`"enum":[${symbols.join(',')}]`], own: [] };
 }
 
-/** An object where keys are text, else a list of entries. */
+/** A map is an object if its keys are strings; otherwise it is an array of entries. */
 function mapWords(schema: Schema, settings: JsonSchemaSettings): TypeWords {
   const own = `"${Property.type}":"map"`;
   const value = partOf(schema);

@@ -17,7 +17,7 @@ interface CombinedKind<K> {
   readonly parts: readonly SchemaKind[];
 }
 
-const OBJECT_WORDS = [
+const OBJECT_KEYWORDS = [
   'properties',
   'additionalProperties',
   'required',
@@ -25,32 +25,32 @@ const OBJECT_WORDS = [
   'minProperties',
   'maxProperties',
 ];
-const ARRAY_WORDS = ['items', 'minItems', 'maxItems', 'uniqueItems', 'prefixItems'];
-const STRING_WORDS = ['minLength', 'maxLength', 'pattern', 'format'];
-const NUMBER_WORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+const ARRAY_KEYWORDS = ['items', 'minItems', 'maxItems', 'uniqueItems', 'prefixItems'];
+const STRING_KEYWORDS = ['minLength', 'maxLength', 'pattern', 'format'];
+const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 
 /** Determines the kind of a schema. Throws for an empty or invalid schema. */
 export function kindOf(node: SchemaNode): SchemaKind {
   const reference = node.json.get('$ref');
-  // Keywords next to a reference are ignored.
+  // JSON Schema ignores keywords next to a reference.
   if (typeof reference === 'string') return { kind: 'reference', node, reference };
   const parts = [...combinedParts(node), ...plainParts(node)];
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
   if (parts.length > 1) return { kind: 'all', node, parts };
-  throw new JsonSchemaError('Unsupported schema type: a schema that allows everything says nothing of the type');
+  throw new JsonSchemaError('Unsupported schema type: a schema that allows any value does not specify a type');
 }
 
-/** Whether a schema allows everything, and so says nothing of the type. */
-export function saysNothing({ json, document }: SchemaNode): boolean {
+/** Whether a schema allows any value and therefore does not specify a type. */
+export function isUntyped({ json, document }: SchemaNode): boolean {
   const isReference = typeof json.get('$ref') === 'string';
   return !isReference && [...combinedParts({ json, document }), ...plainParts({ json, document })].length === 0;
 }
 
-/** A schema inside another one. */
+/** A schema nested in another one. If it is not an object, throws a JsonSchemaError that calls it `what`. */
 export function nodeIn(json: JsonTree | undefined, { document }: SchemaNode, what: string): SchemaNode {
   if (json instanceof Map) return { json, document };
-  throw new JsonSchemaError(`Unsupported schema type: ${what} is no schema that says a type`);
+  throw new JsonSchemaError(`Unsupported schema type: ${what} is not a schema that specifies a type`);
 }
 
 function combinedParts(node: SchemaNode): SchemaKind[] {
@@ -80,7 +80,7 @@ function plainParts(node: SchemaNode): SchemaKind[] {
   return result;
 }
 
-/** `"type": ["null", "string"]`. */
+/** The kind of a schema with several types, such as `"type": ["null", "string"]`. */
 function anyOf(types: readonly JsonTree[], node: SchemaNode): SchemaKind {
   const parts = types.map((type) => typed(typeof type === 'string' ? type : '', node));
   const [only] = parts;
@@ -102,14 +102,14 @@ function typed(type: string, node: SchemaNode): SchemaKind {
   }
 }
 
-/** The type that other words of a schema mean. */
+/** Infers the type of a schema without the keyword `type` from its other keywords. */
 function implied(node: SchemaNode, isKnown: boolean): SchemaKind[] {
   const has = (words: readonly string[]) => words.some((word) => node.json.has(word));
-  if (has(OBJECT_WORDS)) return [{ kind: 'object', node }];
-  if (has(ARRAY_WORDS)) return [{ kind: 'array', node }];
+  if (has(OBJECT_KEYWORDS)) return [{ kind: 'object', node }];
+  if (has(ARRAY_KEYWORDS)) return [{ kind: 'array', node }];
   if (isKnown) return [];
-  if (has(NUMBER_WORDS)) return [{ kind: 'number', node }];
-  return has(STRING_WORDS) ? [{ kind: 'string', node }] : [];
+  if (has(NUMBER_KEYWORDS)) return [{ kind: 'number', node }];
+  return has(STRING_KEYWORDS) ? [{ kind: 'string', node }] : [];
 }
 
 export function textOf(json: JsonObject, word: string): string | undefined {

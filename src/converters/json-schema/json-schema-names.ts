@@ -1,4 +1,4 @@
-/** Names that Confluent's JsonSchemaData puts into schemas (io.confluent.connect.json.JsonSchemaData). */
+/** Names that Confluent's JsonSchemaData uses in schemas (io.confluent.connect.json.JsonSchemaData). */
 
 export const NAMESPACE = 'io.confluent.connect.json';
 export const ONE_OF = `${NAMESPACE}.OneOf`;
@@ -15,7 +15,7 @@ export const Property = {
   type: 'connect.type',
   version: 'connect.version',
   parameters: 'connect.parameters',
-  /** A field's place: properties have no order. */
+  /** Position of a field in its struct, because properties have no order. */
   index: 'connect.index',
 } as const;
 

@@ -7,12 +7,12 @@ import { ONE_OF, Parameter } from './json-schema-names.ts';
 
 const SETTINGS: ReadSettings = { replaceNullWithDefault: true, strict: true };
 
-/** Whether a struct represents a `oneOf`, of which one field is set. */
+/** Whether a struct represents a `oneOf`: it has a field per member, one of which is set. */
 export function isUnion({ type, name, parameters }: Schema): boolean {
   return type === 'struct' && (name === ONE_OF || parameters?.has(Parameter.generalizedUnion) === true);
 }
 
-/** A JSON value as Connect data of a schema (JsonSchemaData.toConnectData); `undefined` is a missing field. */
+/** Converts a JSON value to Connect data of a schema (JsonSchemaData.toConnectData); `undefined` is a missing field. */
 export function readJson(schema: Schema, json: JsonTree | undefined): ConnectValue {
   if (json === null || json === undefined) {
     if (schema.defaultValue !== undefined) return schema.defaultValue as ConnectValue;
@@ -33,7 +33,7 @@ export function readJson(schema: Schema, json: JsonTree | undefined): ConnectVal
   }
 }
 
-/** Symbols of an enum may be numbers and words in JSON. */
+/** The text of an enum symbol that is not a string in JSON but, for example, a number; otherwise `undefined`. */
 function enumText({ parameters }: Schema, json: JsonTree): string | undefined {
   if (parameters === undefined || typeof json === 'string') return undefined;
   if (!parameters.has(Parameter.enum) && !parameters.has(Parameter.generalizedEnum)) return undefined;
@@ -88,7 +88,7 @@ function readStruct(schema: Schema, json: JsonTree): Struct {
   return new Struct(schema, values);
 }
 
-/** The first member that the value can be one of. */
+/** Reads the value as the first member of the union whose type it can have. */
 function readUnion(schema: Schema, json: JsonTree): Struct {
   for (const { index, schema: member } of schema.fields) {
     if (!canBe(member, json)) continue;
@@ -125,7 +125,7 @@ function canBe(schema: Schema, json: JsonTree): boolean {
   }
 }
 
-/** JSON without a schema that says anything: integers are 64 bits wide. */
+/** Reads JSON whose schema does not specify a type. Integers have 64 bits. */
 export function readAnything(text: string): ConnectValue {
   const scanner = new JsonScanner<ConnectValue>(text, (number, integral) =>
     integral ? BigInt.asIntN(64, BigInt(number)) : Number(number),

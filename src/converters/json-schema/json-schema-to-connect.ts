@@ -24,10 +24,10 @@ type TypedNode = Extract<SchemaKind, { readonly kind: 'array' | 'object' }>;
 
 const NUMBERS: ReadonlySet<string> = new Set(['int8', 'int16', 'int32', 'int64', 'float32', 'float64', 'bytes']);
 
-/** Connect schemas of JSON schemas (JsonSchemaData.toConnectSchema). Throws for what Connect has no word for. */
+/** Translates JSON schemas to Connect schemas (JsonSchemaData.toConnectSchema). Throws an error if Connect has no equivalent. */
 export class ConnectSchemas {
   readonly #settings: JsonSchemaSettings;
-  /** Objects that are being translated. */
+  /** Objects under translation, to detect recursion. */
   readonly #open = new Set<JsonObject>();
   readonly #budget = new SchemaBudget();
   #unions = 0;
@@ -36,7 +36,7 @@ export class ConnectSchemas {
     this.#settings = settings;
   }
 
-  /** `version` is that of the registry, for schemas that do not say one. */
+  /** `version` is the version in the registry, which applies to schemas that do not state one. */
   schemaOf(node: SchemaNode, version?: number, optional = false): Schema {
     return this.#schema(kindOf(node), version, optional);
   }
@@ -84,7 +84,7 @@ export class ConnectSchemas {
   #enum({ symbols }: OfKind<'enum'>): Draft {
     const { generalized } = this.#settings;
     const parameter = generalized ? Parameter.generalizedEnum : Parameter.enum;
-    // Enums have no name in JSON.
+    // The parameter is empty because enums have no name in JSON Schema.
     const parameters = new Map<string, string>([[parameter, '']]);
     for (const [index, symbol] of symbols.entries()) {
       const text = symbolText(symbol);
@@ -111,7 +111,7 @@ export class ConnectSchemas {
     return { type: 'map', parts: { keySchema: new Schema('string'), valueSchema: this.schemaOf(values) } };
   }
 
-  /** Fields in the order of `connect.index`, those without one in the order of the text. */
+  /** Fields in the order of `connect.index`; a property without it has its position in the text as index. */
   #fields(owner: SchemaNode, groups: readonly Properties[]): { name: string; schema: Schema }[] {
     if (this.#open.has(owner.json)) {
       throw new DataError('A JSON schema contains itself: recursive schemas are not supported');
@@ -129,7 +129,7 @@ export class ConnectSchemas {
     return fields;
   }
 
-  /** One of several; of null and another it is the other one, optional. */
+  /** A union of several schemas. A union of null and one other schema becomes the other schema, which is optional. */
   #one(kind: OfKind<'one'>, version: number | undefined, optional: boolean): Schema {
     const { generalized, flattenSingletonUnions } = this.#settings;
     const [first, second, ...others] = kind.parts;
@@ -156,7 +156,7 @@ export class ConnectSchemas {
     return this.#finish(draft, kind.node.json, version, optional);
   }
 
-  /** A combination: the properties of all parts, or the most specific part. */
+  /** A combination becomes a struct with the properties of all parts. If there are none, it becomes the most specific part. */
   #all(kind: OfKind<'all'>, version: number | undefined, optional: boolean): Schema {
     const groups = kind.parts.flatMap((part) => allProperties(part, new Set()));
     if (groups.some((group) => group.size > 0)) {
@@ -164,7 +164,7 @@ export class ConnectSchemas {
       return this.#finish(draft, kind.node.json, version, optional);
     }
     const part = decisivePart(kind.parts);
-    if (part === undefined) throw new JsonSchemaError('Unsupported criterion allOf: no part of it says a type');
+    if (part === undefined) throw new JsonSchemaError('Unsupported criterion allOf: no part of it specifies a type');
     return this.#schema(part, version, optional);
   }
 
@@ -214,7 +214,7 @@ function propertiesOf(node: SchemaNode): Properties {
   return result;
 }
 
-/** The properties that a part of an `allOf` brings along. */
+/** The properties that a part of an `allOf` contributes, directly or through references and nested `allOf`s. */
 function allProperties(kind: SchemaKind, seen: Set<JsonObject>): Properties[] {
   if (seen.has(kind.node.json) && kind.kind !== 'object') return [];
   seen.add(kind.node.json);
@@ -233,7 +233,7 @@ function decisivePart(parts: readonly SchemaKind[]): SchemaKind | undefined {
   return number ?? text ?? find('boolean', 'array', 'object', 'reference');
 }
 
-/** Keywords next to a reference may appear at the referring place. */
+/** The `connect.index` of a property, which may be next to a `$ref`. */
 function indexOf({ json }: SchemaNode): number | undefined {
   return integerOf(json, Property.index);
 }
@@ -250,7 +250,7 @@ function defaultOf(schema: Schema, json: JsonTree | undefined): ConnectValue | u
     const value = readJson(schema, json);
     return value === null || valueMismatch(schema, value) !== undefined ? undefined : value;
   } catch {
-    // It says nothing about the records that there are.
+    // An invalid default is ignored because it does not affect existing records.
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ import { writeValue } from '../json-writer.ts';
 import type { JsonSchemaSettings } from './json-schema-names.ts';
 import { isUnion } from './json-schema-read.ts';
 
-/** A Connect value as JSON text (JsonSchemaData.fromConnectData); `undefined` where there is nothing to write. */
+/** Converts a Connect value to JSON text (JsonSchemaData.fromConnectData); `undefined` if there is nothing to write. */
 export function writeJson(
   schema: Schema | null,
   value: ConnectValue,
@@ -66,7 +66,7 @@ function writeStruct(schema: Schema, value: ConnectValue, settings: JsonSchemaSe
   return text === '' ? '{}' : `${text}}`;
 }
 
-/** The member that is set. */
+/** Writes the member of a union that is set. */
 function writeUnion(schema: Schema, value: ConnectValue, settings: JsonSchemaSettings): string | undefined {
   const { values } = structOf(schema, value);
   const set = values.findIndex((each) => each !== null);

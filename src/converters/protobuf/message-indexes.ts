@@ -3,8 +3,9 @@ import type { MessageType } from './protobuf-files.ts';
 import { loadProtobuf } from './protobuf-files.ts';
 
 /**
- * Which message of a file a value is: its place among the file's messages, then among those nested in that one, and so on, as
- * zigzag numbers after their count. The first message alone is a single zero.
+ * Message indexes of Confluent's wire format, which identify the message type of a value. The path contains the position of a
+ * message in the file, then the position of a message nested in it, and so on. It is encoded as a count followed by zigzag
+ * varints; the path of the file's first message is abbreviated to a single zero.
  */
 export interface MessageIndexes {
   readonly path: readonly number[];
@@ -22,7 +23,7 @@ export function readMessageIndexes(message: Buffer, from: number, to: number): M
   reader.pos = from;
   try {
     const count = reader.sint32();
-    if (count < 0 || count > MAX_DEPTH) throw new DataError(`there are ${String(count)} of them`);
+    if (count < 0 || count > MAX_DEPTH) throw new DataError(`invalid number of indexes: ${String(count)}`);
     const path = Array.from({ length: count }, () => reader.sint32());
     return { path: count === 0 ? FIRST : path, end: reader.pos };
   } catch (error) {
@@ -38,7 +39,7 @@ export function messageIndexBytes(path: readonly number[]): Uint8Array {
   return writer.finish();
 }
 
-/** The message at a path; throws a DataError if it does not exist. */
+/** Returns the message type at a path. Throws a DataError if it does not exist. */
 export function messageAt(messages: readonly MessageType[], path: readonly number[]): MessageType {
   let among = messages;
   let found: MessageType | undefined;
@@ -51,7 +52,7 @@ export function messageAt(messages: readonly MessageType[], path: readonly numbe
   return found;
 }
 
-/** The path of the message with a full or simple name. */
+/** Returns the path of the first message with this full or simple name; `undefined` if there is none. */
 export function pathOf(messages: readonly MessageType[], name: string): readonly number[] | undefined {
   for (const [index, message] of messages.entries()) {
     if (message.fullName === `.${name}` || message.name === name) return [index];

@@ -15,7 +15,7 @@ export const protobufConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether names of schemas keep the packages of their messages.',
+    documentation: 'Whether the names of schemas include the package of the message.',
   },
   'generalized.sum.type.support': formatOptions['generalized.sum.type.support'],
   'scrub.invalid.names': {
@@ -28,7 +28,7 @@ export const protobufConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'LOW',
-    documentation: 'Whether enums are numbers instead of texts.',
+    documentation: 'Whether enums are read and written as numbers instead of texts.',
   },
   'optional.for.nullables': {
     type: 'BOOLEAN',
@@ -70,7 +70,7 @@ export const protobufConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'LOW',
-    documentation: 'Whether the members of a oneof are fields of the message itself.',
+    documentation: 'Whether the members of a oneof become fields of the message itself.',
   },
   'ignore.default.for.nullables': {
     type: 'BOOLEAN',

@@ -7,7 +7,7 @@ import {
 } from './protobuf-files.ts';
 import type { ProtobufSettings } from './protobuf-names.ts';
 
-/** A oneof that is declared in the schema, not the implicit one of an `optional` field. */
+/** A oneof that is declared in the schema. The implicit oneof of an `optional` field is not one. */
 export interface RealOneof {
   readonly name: string;
   readonly fields: readonly MessageField[];
@@ -23,7 +23,7 @@ export function plainFields(message: MessageType): MessageField[] {
   return message.fieldsArray.filter(({ partOf }) => partOf === null || partOf.isProto3Optional);
 }
 
-/** The message or enum of a field; `undefined` for a scalar. */
+/** The message type or enum type of a field; `undefined` for a scalar. Throws a ProtobufSchemaError for an unknown type. */
 export function resolvedType(field: MessageField): MessageType | EnumType | undefined {
   const { types } = loadProtobuf();
   if (Object.hasOwn(types.basic, field.type)) return undefined;
@@ -36,12 +36,12 @@ export function isMessage(type: MessageType | EnumType | undefined): type is Mes
   return type instanceof loadProtobuf().Type;
 }
 
-/** `com.acme.Row` of `.com.acme.Row`. */
+/** Full name without the library's leading dot: `com.acme.Row` for `.com.acme.Row`. */
 export function fullNameOf({ fullName }: { readonly fullName: string }): string {
   return fullName.replace(/^\./, '');
 }
 
-/** Whether a field that is not set is null, in spite of its type. */
+/** Whether a field that is not set becomes null instead of the default of its type. */
 export function isOptional(field: MessageField, { optionalForProto2 }: ProtobufSettings): boolean {
   if (field.repeated || field.map || (field.partOf !== null && !field.partOf.isProto3Optional)) return false;
   const { proto3_optional: proto3Optional } = (field.options ?? {}) as { proto3_optional?: boolean };
@@ -50,7 +50,10 @@ export function isOptional(field: MessageField, { optionalForProto2 }: ProtobufS
   return optionalForProto2 && isProto2Optional;
 }
 
-/** The key and value of a map, of the two ways in which it may be written. */
+/**
+ * The key and value of a map, which is declared as `map<K, V>` or as a repeated `…Entry` message with a key and a value. Returns
+ * `undefined` if the field is not a map.
+ */
 export function mapParts(field: MessageField): { key: MessageField | string; value: MessageField } | undefined {
   if (field.map && 'keyType' in field) return { key: String(field.keyType), value: field };
   const type = field.repeated ? resolvedType(field) : undefined;
@@ -61,7 +64,7 @@ export function mapParts(field: MessageField): { key: MessageField | string; val
   return isEntry ? { key, value } : undefined;
 }
 
-/** The options `(confluent.field_meta)` of a field. */
+/** The parameters in the option `(confluent.field_meta)` of a field. */
 export function fieldParameters(field: MessageField): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   const options = (field.parsedOptions ?? []) as readonly Readonly<Record<string, unknown>>[];

@@ -16,20 +16,20 @@ export class ProtobufSchemaError extends SluiceError {
   }
 }
 
-/** A file with all it imports. */
+/** A parsed file whose imports are resolved. */
 export interface ProtobufFile {
-  /** Messages of the file itself, in order, because messages are identified by their position. */
+  /** Messages of the file itself, without imports, in order of declaration: a message is identified by its position. */
   readonly messages: readonly MessageType[];
 }
 
 let library: Protobuf | undefined;
 
-/** The package is loaded when the first converter needs it. */
+/** Loads the optional package when the first converter needs it. */
 export function loadProtobuf(): Protobuf {
   return (library ??= loadOptional('protobufjs', 'ProtobufConverter') as Protobuf);
 }
 
-/** Files that schemas may import without a reference. */
+/** Files that schemas may import without a reference in the registry. */
 const KNOWN_TEXTS: Readonly<Record<string, string>> = lookupTable({
   'confluent/meta.proto': `syntax = "proto3"; package confluent;
     import "google/protobuf/descriptor.proto";
@@ -47,14 +47,14 @@ const KNOWN_TEXTS: Readonly<Record<string, string>> = lookupTable({
     message TimeOfDay { int32 hours = 1; int32 minutes = 2; int32 seconds = 3; int32 nanos = 4; }`,
 });
 
-/** Reads a file and what it imports: schemas that it refers to, and well-known files. Throws a ProtobufSchemaError. */
+/** Parses a file and its imports, which are references or well-known files. Throws a ProtobufSchemaError if one is invalid. */
 export function parseProtobuf(text: string, references: readonly ReferencedSchema[]): ProtobufFile {
   const { Root: RootType, Type } = loadProtobuf();
   const parsing = new ProtobufParsing();
   try {
     parsing.read(text, references);
     parsing.root.resolveAll();
-    // On its own, the file shows which messages are its own and in which order; packages are shared with imports.
+    // An import may have the same package, so the file is also parsed on its own to find its own messages and their order.
     const alone = new RootType();
     const { package: packageName } = parse(text, alone);
     const own = packageName === undefined ? alone : alone.lookup(packageName);
@@ -72,10 +72,10 @@ function parse(text: string, root: Root) {
   return loadProtobuf().parse(text, root, { keepCase: true });
 }
 
-/** The library compares each field of a message with all earlier ones. */
+/** Limit of the statements in a block. The library compares each field of a message with all earlier fields. */
 const MAX_STATEMENTS = 3000;
 
-/** Counts the statements of each block of braces. Braces in comments and strings count as well, which does no harm. */
+/** Throws a ProtobufSchemaError if a block in braces has too many statements. Braces in comments and strings also count. */
 function requireShortBlocks(text: string): void {
   const outer: number[] = [];
   let statements = 0;
@@ -96,7 +96,7 @@ class ProtobufParsing {
   read(text: string, references: readonly ReferencedSchema[]): void {
     const { imports, weakImports } = parse(text, this.root);
     for (const file of [...(imports ?? []), ...(weakImports ?? [])]) this.#import(file, references);
-    // A reference that is not imported by its name may be imported by what it imports.
+    // References that the file does not import by name are included as well, because another reference may import them.
     for (const reference of references) this.#include(reference);
   }
 
@@ -119,7 +119,7 @@ class ProtobufParsing {
     this.read(text, references);
   }
 
-  /** Known files such as google/protobuf/timestamp.proto. A type of an unknown file is an error when it is used. */
+  /** Imports a file of the library, such as google/protobuf/timestamp.proto. For an unknown file, only the use of a type fails. */
   #importFromLibrary(file: string): void {
     const { common } = loadProtobuf();
     const definition = common.get(file) ?? shippedDefinition(file);

@@ -13,10 +13,10 @@ import { MessageReader, readWrapped } from './protobuf-read.ts';
 import { ConnectSchemas, wrappedType } from './protobuf-to-connect.ts';
 import { MessageWriter, wrappedWriter, written } from './protobuf-write.ts';
 
-/** Reads the messages of one type; `end` is the position after the last byte. */
+/** Reads messages of one type, which are the bytes from `from` up to `end`. */
 type ReadMessage = (message: Buffer, from: number, end: number) => SchemaAndValue;
 
-/** Protobuf, translated as Confluent's ProtobufData does. */
+/** The Protobuf format, with schemas and values translated as Confluent's ProtobufData does. */
 export class ProtobufFormat implements SchemaFormat {
   readonly schemaType = 'PROTOBUF';
   readonly #settings: ProtobufSettings;
@@ -35,7 +35,7 @@ export class ProtobufFormat implements SchemaFormat {
 
   reader({ text, references }: RegisteredSchema, version: number | undefined): SchemaReader {
     const { messages } = parseProtobuf(text, references);
-    /** By path, of which a file has few. */
+    // Readers by message path; a file has few paths.
     const readers = new Map<string, ReadMessage>();
     return {
       read: (message, from, to) => {
@@ -94,7 +94,7 @@ export class ProtobufFormat implements SchemaFormat {
         return { schema, value };
       } catch (error) {
         if (error instanceof DataError) throw error;
-        throw new DataError('The bytes are no message of the schema', { cause: error });
+        throw new DataError('The bytes are not a message of the schema', { cause: error });
       }
     };
   }
@@ -106,7 +106,7 @@ export class ProtobufFormat implements SchemaFormat {
     return writer.write.bind(writer);
   }
 
-  /** The message of the schema's name, else the first. */
+  /** The path of the message with the schema's name; that of the first message if there is none. */
   #pathFor(schema: Schema, messages: readonly MessageType[]): readonly number[] {
     if (schema.type !== 'struct') return pathOf(messages, wrapperName(schema)) ?? [0];
     return (schema.name === undefined ? undefined : pathOf(messages, schema.name)) ?? [0];

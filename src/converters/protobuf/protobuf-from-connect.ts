@@ -12,7 +12,7 @@ import {
 } from './protobuf-names.ts';
 import { lookupTable } from '../../data/lookup-table.ts';
 
-/** Whether a struct represents a oneof, of which one field is set. */
+/** Whether a struct represents a oneof: it has a field per member, one of which is set. */
 export function isUnion({ type, name, parameters }: Schema): boolean {
   if (type !== 'struct') return false;
   return name?.startsWith(UNION_PREFIX) === true || parameters?.has(Parameter.generalizedUnion) === true;
@@ -25,7 +25,7 @@ export function enumParameter({ type, parameters }: Schema, { generalized }: Pro
   return parameters?.has(parameter) === true ? parameter : undefined;
 }
 
-/** A name as Protobuf allows it. Throws where it does not and may not be changed. */
+/** A name that Protobuf allows. Throws a ProtobufSchemaError if it has other characters and may not be changed. */
 export function protobufName(name: string, { scrubInvalidNames }: ProtobufSettings): string {
   if (scrubInvalidNames) return scrubbed(name);
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name;
@@ -34,7 +34,7 @@ export function protobufName(name: string, { scrubInvalidNames }: ProtobufSettin
   );
 }
 
-/** The Protobuf schema for a Connect schema: its first message is that of the records. */
+/** The text of the Protobuf schema for a Connect schema. Its first message is the type of the values. */
 export function describeProtobuf(schema: Schema, settings: ProtobufSettings): string {
   if (schema.type === 'struct') return new ProtobufText(settings).file(schema);
   if (schema.type === 'array' || schema.type === 'map') {
@@ -46,7 +46,7 @@ export function describeProtobuf(schema: Schema, settings: ProtobufSettings): st
   );
 }
 
-/** The name of the message of google/protobuf/wrappers.proto that holds values of a schema. */
+/** Name of the message in google/protobuf/wrappers.proto for values of a schema. Throws a DataError if there is none. */
 export function wrapperName({ type, name }: Schema): string {
   if (Object.values(LogicalName).some((logical) => logical === name)) {
     throw new DataError(`${String(name)} cannot stand alone in Protobuf, only in a struct`);
@@ -87,7 +87,7 @@ const LOGICAL: Readonly<Record<string, { readonly type: string; readonly file: s
   [LogicalName.timestamp]: { type: Message.timestamp, file: 'google/protobuf/timestamp.proto' },
 });
 
-/** Keys that Protobuf's own maps may have. */
+/** Key types that Protobuf allows in maps. */
 const MAP_KEYS = /^(u?int|sint|s?fixed)(32|64)$|^bool$|^string$/;
 
 interface FieldType {
@@ -97,7 +97,7 @@ interface FieldType {
 
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
-/** A message that is being written, with what is nested in it. */
+/** A message that is being written, with the messages and enums nested in it. */
 interface OpenMessage {
   readonly name: string;
   readonly nested: Map<string, string>;
@@ -166,7 +166,7 @@ class ProtobufText {
     return this.#line(label + type, name, number, parameters, indent);
   }
 
-  /** Maps with unsupported key types are lists of entries, which are recognized by the name of their message. */
+  /** A map with an unsupported key type is a repeated field of entries. Readers recognize it by the name of the message. */
   #map(schema: Schema, name: string, open: OpenMessage, number: number, indent: string): string {
     const value = partOf(schema);
     const { keySchema = value } = schema;
@@ -210,7 +210,7 @@ class ProtobufText {
     return { type: schema.parameters?.get(Parameter.type) ?? SCALARS[schema.type], parameters };
   }
 
-  /** A message inside a message; one of the name of the outer one is the outer one. */
+  /** Adds a nested message and returns its name. A struct with the name of the enclosing message refers to that message. */
   #nested(schema: Schema, fieldName: string, open: OpenMessage, indent: string): string {
     const simpleName = protobufName(this.#nameOf(schema).split('.').at(-1) ?? '', this.#settings);
     const name = simpleName === fieldName ? `${simpleName}Message` : simpleName;
@@ -249,7 +249,7 @@ class ProtobufText {
   }
 }
 
-/** Numbers that fields state, and others for those that state none. */
+/** Numbers of fields. A field whose schema does not state a number gets a free one. */
 class FieldNumbers {
   readonly #stated: ReadonlySet<number>;
   #last = 0;
@@ -288,7 +288,7 @@ function decimalParameters({ name, parameters }: Schema): ReadonlyMap<string, st
   return result;
 }
 
-/** `MyLabels` of `my_labels`. */
+/** Converts `my_labels` to `MyLabels`. */
 function pascalCase(name: string): string {
   return name.replace(/(?:^|_)([A-Za-z0-9])/g, (_whole, letter: string) => letter.toUpperCase());
 }

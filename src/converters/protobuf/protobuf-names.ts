@@ -1,7 +1,7 @@
 import { urlEncoded } from '../avro/avro-names.ts';
 import { lookupTable } from '../../data/lookup-table.ts';
 
-/** Names that Confluent's ProtobufData puts into schemas (io.confluent.connect.protobuf.ProtobufData). */
+/** Names that Confluent's ProtobufData uses in schemas (io.confluent.connect.protobuf.ProtobufData). */
 
 const NAMESPACE = 'io.confluent.connect.protobuf';
 export const DEFAULT_MESSAGE_NAME = 'ConnectDefault';
@@ -12,14 +12,14 @@ export const Parameter = {
   enum: `${NAMESPACE}.Enum`,
   /** A field's number. */
   tag: `${NAMESPACE}.Tag`,
-  /** A field's type, where several become one of Connect's. */
+  /** A field's Protobuf type, if several Protobuf types correspond to the same Connect type. */
   type: `${NAMESPACE}.Type`,
   precision: 'connect.decimal.precision',
   generalizedUnion: 'org.apache.kafka.connect.data.Union',
   generalizedEnum: 'org.apache.kafka.connect.data.Enum',
 } as const;
 
-/** Messages that represent something else than a struct. */
+/** Messages that represent a logical type instead of a struct. */
 export const Message = {
   decimal: 'confluent.type.Decimal',
   date: 'google.type.Date',
@@ -27,7 +27,7 @@ export const Message = {
   timestamp: 'google.protobuf.Timestamp',
 } as const;
 
-/** The types inside google.protobuf's wrappers, in the order of their file. */
+/** The scalar types in the messages of google/protobuf/wrappers.proto, in the order of that file. */
 export const WRAPPED: Readonly<Record<string, string>> = lookupTable({
   'google.protobuf.DoubleValue': 'double',
   'google.protobuf.FloatValue': 'float',
@@ -40,7 +40,7 @@ export const WRAPPED: Readonly<Record<string, string>> = lookupTable({
   'google.protobuf.BytesValue': 'bytes',
 });
 
-/** The file of the wrappers, for values that are no structs. */
+/** The text of google/protobuf/wrappers.proto, which is the schema of values that are not structs. */
 export const WRAPPERS_TEXT = [
   'syntax = "proto3";',
   'package google.protobuf;',
@@ -68,7 +68,7 @@ export interface ProtobufSettings {
   readonly ignoreDefaultForNullables: boolean;
 }
 
-/** A name without the characters that Protobuf forbids (`scrub.invalid.names`). */
+/** Replaces the characters that Protobuf forbids in a name (`scrub.invalid.names`). */
 export function scrubbed(name: string): string {
   if (name === '' || /^[A-Za-z][A-Za-z0-9_]*$/.test(name)) return name;
   const encoded = urlEncoded(name);

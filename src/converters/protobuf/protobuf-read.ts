@@ -19,21 +19,21 @@ import { lookupTable } from '../../data/lookup-table.ts';
 
 type Reader = import('protobufjs').Reader;
 
-/** Reads what follows a field's tag. */
+/** Reads the value after a field's tag. */
 type ReadContent = (reader: Reader) => ConnectValue;
 
-/** Takes one occurrence of a field into the values of a struct. */
+/** Reads one occurrence of a field and stores it in the values of a struct. */
 type Take = (reader: Reader, wireType: number, values: ConnectValue[]) => void;
 
 const LENGTH_DELIMITED = 2;
 
-/** Reads the messages of one type straight into structs of the Connect schema that was made of it. */
+/** Reads messages of one type directly into structs of the Connect schema that was derived from the type. */
 export class MessageReader {
   readonly #schema: Schema;
   readonly #settings: ProtobufSettings;
-  /** By field number. */
+  /** The readers of fields by field number. */
   readonly #takes = new Map<number, Take>();
-  /** The value of a missing field; a function, so that each record has its own object. */
+  /** Values of missing fields by index. A value that is an object is a function, so that each record gets its own object. */
   readonly #absent: (ConnectValue | (() => ConnectValue))[];
 
   constructor(message: MessageType, schema: Schema, settings: ProtobufSettings) {
@@ -50,7 +50,7 @@ export class MessageReader {
     }
   }
 
-  /** The message up to `end`. */
+  /** Reads a message that ends at position `end`. */
   read(reader: Reader, end: number): Struct {
     const values = new Array<ConnectValue>(this.#absent.length).fill(null);
     while (reader.pos < end) {
@@ -118,7 +118,7 @@ export class MessageReader {
     if (keySchema === undefined || valueSchema === undefined) throw new DataError('A map has no schema for its parts');
     const readKey = typeof key === 'string' ? scalarReader(key, keySchema) : this.#content(key, keySchema);
     const readValue = this.#content(value, valueSchema);
-    // Made when an entry misses it: a date has no default.
+    // A default is only computed for an entry without the key or value, because it fails for a type such as Date.
     const absentKey = () => (typeof key === 'string' ? defaultOf(key) : this.#absentContent(key, keySchema));
     const absentValue = () => this.#absentContent(value, valueSchema);
     return (reader, _wireType, values) => {
@@ -170,7 +170,7 @@ export class MessageReader {
   }
 }
 
-/** A message of google/protobuf/wrappers.proto, which represents the value in it. */
+/** Reads the value in a message of google/protobuf/wrappers.proto. */
 export function readWrapped(reader: Reader, end: number, type: string, schema: Schema): ConnectValue {
   const read = scalarReader(type, schema);
   let value = defaultOf(type);
@@ -186,7 +186,7 @@ function defaultOf(type: string): ConnectValue {
   return narrowed(type, (loadProtobuf().types.defaults as Readonly<Record<string, unknown>>)[type]);
 }
 
-/** The library's default of a type as Connect has it. */
+/** Converts the library's default of a type to a Connect value. */
 function narrowed(type: string, value: unknown): ConnectValue {
   if (type === 'bytes') return typeof value === 'string' ? Buffer.from(value, 'latin1') : Buffer.alloc(0);
   if (typeof value === 'boolean' || typeof value === 'string') return value;
@@ -214,7 +214,7 @@ function enumDefault(type: EnumType, field: MessageField, { intForEnums }: Proto
   return intForEnums ? number : (type.valuesById[number] ?? String(number));
 }
 
-/** The members of a small message by number; 0 where one is absent. */
+/** Reads the fields 1, 2, … of a small message, one with each function; a missing field is 0. */
 function readMembers(reader: Reader, end: number, ...reads: readonly ReadScalar[]): ConnectValue[] {
   const members = new Array<ConnectValue>(reads.length).fill(0);
   while (reader.pos < end) {
@@ -246,7 +246,7 @@ const SPECIAL: Readonly<Record<string, (reader: Reader, end: number) => ConnectV
     const [hours, minutes, seconds, nanos] = readMembers(reader, end, readInt, readInt, readInt, readInt);
     const ms = (Number(hours) * 60 + Number(minutes)) * 60_000 + Number(seconds) * 1000;
     const time = ms + Math.floor(Number(nanos) / 1_000_000);
-    if (time < 0 || time > MS_PER_DAY) throw new DataError(`${String(time)} ms is no time of a day`);
+    if (time < 0 || time > MS_PER_DAY) throw new DataError(`${String(time)} ms is not a time of day`);
     return new Date(time);
   },
   [Message.decimal](reader, end) {
@@ -259,6 +259,6 @@ const SPECIAL: Readonly<Record<string, (reader: Reader, end: number) => ConnectV
 
 function checkedDate(milliseconds: number, logical: string): Date {
   const date = new Date(milliseconds);
-  if (Number.isNaN(date.getTime())) throw new DataError(`The ${logical} is beyond what a date can hold`);
+  if (Number.isNaN(date.getTime())) throw new DataError(`The ${logical} is outside the range of dates`);
   return date;
 }

@@ -11,10 +11,10 @@ type Long = ReturnType<Reader['int64']>;
 export type ReadScalar = (reader: Reader) => ConnectValue;
 export type WriteScalar = (writer: Writer, value: ConnectValue) => unknown;
 
-/** Up to here 64 bits fit into a number with its 32 lower ones apart. */
+/** Limit of the upper 32 bits of an integer, so that a number represents it exactly. */
 const SMALL_HIGH = 1 << 20;
 
-/** The library gives 64 bits as two halves. */
+/** Converts a 64-bit integer of the library, which is a number or two halves, to a bigint. */
 export function readBigInt(long: Long): bigint {
   if (typeof long === 'number') return BigInt(long);
   const { high, low } = long;
@@ -22,7 +22,7 @@ export function readBigInt(long: Long): bigint {
   return (BigInt(high) << 32n) | BigInt(low >>> 0);
 }
 
-/** Reads a scalar type as a Connect schema has it; what is unsigned and does not fit turns negative, as in Java. */
+/** Returns a reader of a scalar as a value of a Connect schema. Unsigned 64-bit values beyond 2^63 become negative, as in Java. */
 export function scalarReader(type: string, schema: Schema): ReadScalar {
   switch (type) {
     case 'int32':
@@ -55,14 +55,14 @@ export function scalarReader(type: string, schema: Schema): ReadScalar {
     case 'string':
       return (reader) => reader.string();
     case 'bytes':
-      // A copy: the message is part of what was fetched.
+      // The bytes are copied because the message is part of a larger fetch buffer.
       return (reader) => Buffer.from(reader.bytes());
     default:
       throw new DataError(`Unknown Protobuf type ${type}`);
   }
 }
 
-/** How a scalar of a type is written; its wire type, whether a value is the type's default, and the value itself. */
+/** Describes how values of a scalar type are written. */
 export interface ScalarWriting {
   readonly wireType: number;
   readonly isDefault: (value: ConnectValue) => boolean;

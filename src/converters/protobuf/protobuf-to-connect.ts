@@ -24,15 +24,15 @@ interface Draft {
   readonly parts?: ConstructorParameters<typeof Schema>[2];
 }
 
-/** How Connect calls the field of a oneof. */
+/** Name of the Connect field for a oneof. */
 export function oneofFieldName({ name }: RealOneof, index: number, { indexForUnions }: ProtobufSettings): string {
   return indexForUnions ? `${name}_${String(index)}` : name;
 }
 
-/** Connect schemas of Protobuf messages (ProtobufData.toConnectSchema). */
+/** Translates Protobuf messages to Connect schemas (ProtobufData.toConnectSchema). */
 export class ConnectSchemas {
   readonly #settings: ProtobufSettings;
-  /** Messages that are being translated. */
+  /** Messages under translation, to detect recursion. */
   readonly #open = new Set<MessageType>();
   readonly #budget = new SchemaBudget();
 
@@ -40,7 +40,7 @@ export class ConnectSchemas {
     this.#settings = settings;
   }
 
-  /** `version` is that of the registry. */
+  /** `version` is the version in the registry. */
   schemaOf(message: MessageType, version?: number): Schema {
     const wrapped = this.#settings.wrapperForRawPrimitives ? wrappedType(message) : undefined;
     return wrapped === undefined ? this.#struct(message, version) : new Schema(scalarType(wrapped));
@@ -70,7 +70,7 @@ export class ConnectSchemas {
     return fields.map((field) => ({ name: field.name, schema: this.#field(field) }));
   }
 
-  /** One field is set, or none. */
+  /** The schema of a oneof is an optional struct, in which at most one field is set. */
   #union({ name, fields }: RealOneof, message: MessageType): Schema {
     const { generalized, enhanced } = this.#settings;
     const parts = { fields: this.#fields(fields) };
@@ -112,7 +112,7 @@ export class ConnectSchemas {
     };
   }
 
-  /** The key or value of a map, which is a field of the map's entries. */
+  /** The schema of the key or value of a map. `tag` is its field number in the map's entries. */
   #part(part: MessageField | string, tag: string): Schema {
     const { wrapperForNullables, optionalForNullables } = this.#settings;
     const draft = typeof part === 'string' ? this.#scalar(part, new Map()) : this.#content(part);
@@ -177,13 +177,13 @@ function decimalDraft(meta: ReadonlyMap<string, string>): Draft {
   return { type: 'bytes', name: LogicalName.decimal, version: 1, parameters };
 }
 
-/** The scalar inside a message of google/protobuf/wrappers.proto. */
+/** The scalar type in a message of google/protobuf/wrappers.proto; `undefined` for any other message. */
 export function wrappedType(message: MessageType): string | undefined {
   const name = fullNameOf(message);
   return Object.hasOwn(WRAPPED, name) ? WRAPPED[name] : undefined;
 }
 
-/** Connect has no unsigned numbers: those of 32 bits become 64 bits wide. */
+/** Connect has no unsigned integers, so an unsigned 32-bit integer becomes an int64. */
 function scalarType(type: string): SchemaType {
   switch (type) {
     case 'int32':
@@ -204,7 +204,7 @@ function scalarType(type: string): SchemaType {
   }
 }
 
-/** `my_labels` of `MyLabels`. */
+/** Converts `MyLabels` to `my_labels`. */
 function snakeCase(name: string): string {
   return name.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }

@@ -12,7 +12,7 @@ import { lookupTable } from '../../data/lookup-table.ts';
 
 type Writer = import('protobufjs').Writer;
 
-/** Writes one value without its tag. */
+/** Describes how a value is written without its tag. */
 interface ContentWriting {
   readonly wireType: number;
   /** Whether a field without presence omits the value. */
@@ -28,7 +28,7 @@ interface FieldWriting {
 
 const LENGTH_DELIMITED = 2;
 
-/** Writes structs of a Connect schema as one message type has them. Throws a DataError where they do not fit. */
+/** Writes structs of a Connect schema as messages of one type. Throws a DataError if the schema or a value does not fit. */
 export class MessageWriter {
   readonly #schema: Schema;
   readonly #settings: ProtobufSettings;
@@ -43,7 +43,7 @@ export class MessageWriter {
     this.#fields = fields.sort((a, b) => a.number - b.number);
   }
 
-  /** The message, without its length. */
+  /** Writes the message without a length prefix. */
   write(writer: Writer, value: ConnectValue): void {
     if (!(value instanceof Struct)) return refuse(this.#schema, value);
     if (value.schema !== this.#schema && value.schema.fields.length !== this.#schema.fields.length) {
@@ -214,7 +214,7 @@ function enumWriting(type: EnumType, schema: Schema, settings: ProtobufSettings)
     if (typeof value === 'number' && schema.type === 'int32') return value;
     if (typeof value !== 'string') return refuse(schema, value);
     const number = values[value] ?? Number(schema.parameters?.get(prefix + value) ?? NaN);
-    if (!Number.isInteger(number)) throw new DataError(`${value} is no symbol of the enum ${type.name}`);
+    if (!Number.isInteger(number)) throw new DataError(`${value} is not a symbol of the enum ${type.name}`);
     return number;
   };
   return {
@@ -272,7 +272,7 @@ const SPECIAL: Readonly<Record<string, SpecialWriting>> = lookupTable({
   },
 });
 
-/** Numbers of consecutive fields, zeros left out. */
+/** Writes numbers as consecutive fields from number `first`; zeros are omitted. */
 function writeInts(writer: Writer, first: number, numbers: readonly number[]): void {
   for (const [index, number] of numbers.entries()) {
     if (number !== 0) writer.uint32(tagOf(first + index, 0)).int32(number);
@@ -290,7 +290,7 @@ function misfit(schema: Schema, field: MessageField): never {
   );
 }
 
-/** Bytes of what a function writes. */
+/** Returns the bytes that a function writes. */
 export function written(write: (writer: Writer) => void): Uint8Array {
   const writer = loadProtobuf().Writer.create();
   write(writer);

@@ -1,6 +1,6 @@
 import { declareOptions } from '../../config/option.ts';
 
-/** Options of converters of several formats. */
+/** Options that the converters of several formats have in common. */
 export const formatOptions = declareOptions({
   'generalized.sum.type.support': {
     type: 'BOOLEAN',

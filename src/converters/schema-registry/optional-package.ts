@@ -3,7 +3,7 @@ import { ConfigError, toError } from '../../errors.ts';
 
 const load = createRequire(import.meta.url);
 
-/** A package that only some need, loaded at the first use. Throws a ConfigError that says who needs it and what helps. */
+/** Loads an optional package. Throws a ConfigError that names the user of the package and how to install it. */
 export function loadOptional(name: string, user: string): unknown {
   try {
     return load(name);

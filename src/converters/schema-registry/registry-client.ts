@@ -7,9 +7,9 @@ import { SharedRequests } from './shared-requests.ts';
 
 export type SchemaType = 'AVRO' | 'PROTOBUF' | 'JSON';
 
-/** A schema that another one names, with what it names itself. */
+/** A schema that another schema references, with its own references. */
 export interface ReferencedSchema {
-  /** As the other schema writes it: a full name, a file to import, a URL. */
+  /** Name that the other schema uses: a full name (Avro), an imported file (Protobuf) or a URL (JSON Schema). */
   readonly name: string;
   readonly text: string;
   readonly references: readonly ReferencedSchema[];
@@ -27,13 +27,13 @@ export interface RegistryClientOptions {
   readonly schemaType: SchemaType;
   /** `normalize.schemas`. */
   readonly normalize: boolean;
-  /** How many schemas are kept by id, and how many ids by subject and text. */
+  /** Maximum number of cached schemas, of cached ids and of cached latest versions. */
   readonly cacheSize: number;
-  /** `latest.cache.ttl.sec`; `undefined`: for ever. */
-  readonly latestLifeMs: number | undefined;
+  /** `latest.cache.ttl.sec` in milliseconds; `undefined` if the latest version never expires. */
+  readonly latestTtlMs: number | undefined;
 }
 
-/** A schema in the answers of a registry. */
+/** A schema in a response of the registry. */
 interface SchemaAnswer {
   readonly id?: number;
   readonly schema?: string;
@@ -41,7 +41,7 @@ interface SchemaAnswer {
   readonly references?: readonly { readonly name: string; readonly subject: string; readonly version: number }[] | null;
 }
 
-/** Limits of one schema with all schemas that it refers to, each counted wherever it is named. */
+/** Limits of one schema with all schemas that it references. A schema counts each time it is referenced. */
 const MAX_REFERENCES = 1000;
 const MAX_REFERENCE_DEPTH = 100;
 const MAX_TEXT = 4 * 1024 * 1024;
@@ -52,9 +52,9 @@ interface Size {
 }
 
 /**
- * Client of Confluent's REST API of schema registries. Immutable answers (the schema of an id, the id of a text under a subject)
- * is asked for once. Rejects with an UnavailableError where no record can do without an answer, with a RegistryAnswerError
- * where the registry refuses this one request.
+ * Client of the REST API of Confluent's schema registry. Immutable answers (the schema of an id, the id of a text under a
+ * subject) are cached. Methods reject with an UnavailableError if no schema can be processed now, and with a
+ * RegistryAnswerError if the registry rejects only this request.
  */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
@@ -62,7 +62,7 @@ export class RegistryClient {
   readonly #ids: SharedRequests<number>;
   readonly #latest: SharedRequests<{ readonly schema: RegisteredSchema; readonly untilMs: number }>;
   readonly #closing = new AbortController();
-  /** Index of the URL that answered last. */
+  /** Index of the URL that is used first, which is the one that answered last. */
   #current = 0;
 
   constructor(options: RegistryClientOptions) {
@@ -72,7 +72,7 @@ export class RegistryClient {
     this.#latest = new SharedRequests(options.cacheSize);
   }
 
-  /** Resolves with the schema of an id. Registries with several contexts need the subject to choose one. */
+  /** Resolves with the schema of an id. A registry with several contexts needs the subject to find the context. */
   schemaById(id: number, subject?: string): Promise<RegisteredSchema> {
     return this.#schemas.fetch(String(id), async () => {
       const query = subject === undefined ? '' : `?subject=${encodeURIComponent(subject)}`;
@@ -81,7 +81,7 @@ export class RegistryClient {
     });
   }
 
-  /** The version under which a subject has the schema of an id; `undefined` if it does not have it, or if that is unknown. */
+  /** Resolves with the version of a schema in a subject; `undefined` if the subject does not have it, or if the version is unknown. */
   async versionOf(id: number, subject: string): Promise<number | undefined> {
     const path = `/schemas/ids/${String(id)}/versions`;
     const answer = await this.#request({ method: 'GET', path }).catch((error: unknown) => {
@@ -93,24 +93,27 @@ export class RegistryClient {
     return pairs.findLast((pair) => pair.subject === subject)?.version;
   }
 
-  /** The id of a text under a subject, where it was asked for before. */
+  /** The cached id of a schema text in a subject; `undefined` if it is not cached. */
   knownId(subject: string, text: string): number | undefined {
     return this.#ids.known(`${subject}\n${text}`);
   }
 
-  /** The id of a text under a subject: as a new version unless there is one (`register`), or only where there is one. */
+  /**
+   * Resolves with the id of a schema text in a subject. If the subject does not have the schema, it is registered (`register`),
+   * or the promise is rejected.
+   */
   idOf(subject: string, text: string, register: boolean): Promise<number> {
     return this.#ids.fetch(`${subject}\n${text}`, async () => {
       const { schemaType, normalize } = this.#options;
       const path = `/subjects/${encodeURIComponent(subject)}${register ? '/versions' : ''}${normalize ? '?normalize=true' : ''}`;
       const body = JSON.stringify({ schema: text, ...(schemaType === 'AVRO' ? {} : { schemaType }) });
       const { id } = (await this.#require({ method: 'POST', path, body })) as SchemaAnswer;
-      if (typeof id !== 'number') throw this.#unavailable('gave no id', { method: 'POST', path });
+      if (typeof id !== 'number') throw this.#unavailable('the answer has no id', { method: 'POST', path });
       return id;
     });
   }
 
-  /** The latest version of a subject, where it was asked for before and is not too old. */
+  /** The cached latest version of a subject; `undefined` if it is not cached or has expired. */
   knownLatest(subject: string): RegisteredSchema | undefined {
     const known = this.#latest.known(subject);
     return known === undefined || Date.now() >= known.untilMs ? undefined : known.schema;
@@ -121,7 +124,7 @@ export class RegistryClient {
     const { schema } = await this.#latest.fetch(subject, async () => {
       const path = `/subjects/${encodeURIComponent(subject)}/versions/latest`;
       const schema = await this.#registered((await this.#require({ method: 'GET', path })) as SchemaAnswer);
-      return { schema, untilMs: Date.now() + (this.#options.latestLifeMs ?? Infinity) };
+      return { schema, untilMs: Date.now() + (this.#options.latestTtlMs ?? Infinity) };
     });
     return schema;
   }
@@ -138,13 +141,13 @@ export class RegistryClient {
   ): Promise<RegisteredSchema> {
     const { id, schema: text, schemaType = 'AVRO', references } = answer;
     if (typeof id !== 'number' || typeof text !== 'string' || depth > MAX_REFERENCE_DEPTH) {
-      throw new UnavailableError(`The schema registry at ${this.#place()} gave no schema for id ${String(id)}`);
+      throw new UnavailableError(`The schema registry at ${this.#place()} returned no schema for id ${String(id)}`);
     }
     size.references += references?.length ?? 0;
     size.characters += text.length;
     if (size.references > MAX_REFERENCES || size.characters > MAX_TEXT) {
       const limits = `${String(MAX_REFERENCES)} references or ${String(MAX_TEXT)} characters`;
-      throw new DataError(`Schema ${String(id)} has, with all schemas that it refers to, more than ${limits}`);
+      throw new DataError(`Schema ${String(id)} has, with all schemas that it references, more than ${limits}`);
     }
     return { id, schemaType, text, references: await this.#referenced(references ?? [], size, depth) };
   }
@@ -163,17 +166,24 @@ export class RegistryClient {
     return resolved;
   }
 
-  /** An answer that does not come from a registry (a wrong path, a redirection) concerns all records. */
+  /**
+   * Requests an answer that is required. If the response is not that of a schema registry (wrong path, redirection), no request
+   * can succeed, so this rejects with an UnavailableError.
+   */
   async #require(request: RegistryRequest): Promise<unknown> {
     try {
       return await this.#request(request);
     } catch (error) {
       if (!(error instanceof RegistryAnswerError) || isAboutRequest(error)) throw error;
-      throw this.#unavailable(`HTTP ${String(error.status)}, as no schema registry does`, request, error);
+      throw this.#unavailable(
+        `HTTP ${String(error.status)}, which is not the answer of a schema registry`,
+        request,
+        error,
+      );
     }
   }
 
-  /** Each attempt goes through all URLs, beginning with the one that answered last. */
+  /** Each attempt tries all URLs, beginning with the one that answered last. */
   async #request(request: RegistryRequest): Promise<unknown> {
     const { maxRetries, retryWaitMs, retryMaxWaitMs } = this.#options.settings;
     for (let attempt = 0; ; attempt++) {
@@ -196,7 +206,7 @@ export class RegistryClient {
       } catch (error) {
         failure = toError(error);
         this.#closing.signal.throwIfAborted();
-        if (failure instanceof RegistryAnswerError && !isPassing(failure)) throw failure;
+        if (failure instanceof RegistryAnswerError && !isTransient(failure)) throw failure;
         this.#current = (this.#current + 1) % urls.length;
       }
     }
@@ -230,15 +240,15 @@ export class RegistryClient {
   }
 }
 
-/** Another attempt would be refused as well. */
+/** The registry rejected the credentials, so the request is not retried. */
 class RefusedError extends SluiceError {}
 
 /** The registry may answer the same request later. */
-function isPassing({ status }: RegistryAnswerError): boolean {
+function isTransient({ status }: RegistryAnswerError): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-/** Registries give codes of five digits, but for a few. */
+/** Whether the registry rejects this request only. Its error codes have five digits, except for a few. */
 function isAboutRequest({ status, code }: RegistryAnswerError): boolean {
   return code >= 10_000 || status === 400 || status === 409 || status === 413 || status === 422;
 }

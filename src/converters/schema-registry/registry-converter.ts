@@ -17,41 +17,41 @@ export interface RegistryConverterOptions {
   readonly client: RegistryClient;
   readonly naming: SubjectNaming;
   readonly cacheSize: number;
-  /** Which schema values are written with: one made from the Connect schema, the subject's latest, or the one of an id. */
+  /** Schema with which values are written: derived from the Connect schema, the subject's latest version, or the one with an id. */
   readonly target: 'own' | 'latest' | { readonly id: number };
-  /** Whether a schema that the registry does not have is registered; only where values have their own. */
+  /** Whether a schema that the registry does not have is registered. Applies to the target `own` only. */
   readonly register: boolean;
-  /** Whether another target schema must be able to hold all values of the own schema. */
+  /** Whether a target schema other than `own` must have all fields of the values. */
   readonly strict: boolean;
 }
 
 interface Output {
   readonly prefix: Buffer;
   readonly writer: SchemaWriter;
-  /** Set for a latest version: its subject, and the schema for which this was created. */
+  /** Set for the target `latest`: the subject, and the version of the schema with which values are written. */
   readonly latest: { readonly subject: string; readonly schema: RegisteredSchema } | undefined;
 }
 
 const NO_DATA: SchemaAndValue = { schema: null, value: null };
-/** Represents data without a schema as a key of a map. */
+/** Key of schemaless data in the maps by Connect schema. */
 const NO_SCHEMA = {};
 
 /**
- * Confluent's converters: each message names a schema of the registry. A schema that is met for the first time is waited for
- * (`prepare…`), then everything is done from memory.
+ * Confluent's converters, whose messages contain the id of a schema in the registry. The `prepare…` methods fetch or register a
+ * schema when it is first needed. Conversion itself is synchronous and uses cached schemas only.
  */
 export class RegistryConverter implements Converter {
   readonly #options: RegistryConverterOptions;
-  /** By topic, then by schema id. */
+  /** Readers by topic and schema id. */
   readonly #readers: BoundedMap<string, BoundedMap<number, SchemaReader>>;
-  /** The reader used last, with what it is for: most messages are like the one before. */
+  /** The topic, schema id and reader of the previous message, because consecutive messages mostly have the same schema. */
   #lastTopic = '';
   #lastId = -1;
   #lastReader: SchemaReader | undefined;
   readonly #blockText = new BlockText();
   readonly #values: ConnectValue[] = [];
   readonly #texts = new WeakMap<object, SchemaText>();
-  /** By Connect schema, then by topic. */
+  /** Prepared outputs by Connect schema and topic. */
   readonly #outputs = new WeakMap<object, BoundedMap<string, Output>>();
 
   constructor(options: RegistryConverterOptions) {
@@ -62,7 +62,7 @@ export class RegistryConverter implements Converter {
   prepareToConnectData(topic: string, bytes: Uint8Array | null): Promise<void> | undefined {
     if (bytes === null) return undefined;
     const id = schemaIdOf(asBuffer(bytes), 0, bytes.length);
-    return id < 0 || this.#reader(topic, id) !== undefined ? undefined : this.#learnReader(topic, id);
+    return id < 0 || this.#reader(topic, id) !== undefined ? undefined : this.#fetchReader(topic, id);
   }
 
   toConnectData(topic: string, bytes: Uint8Array | null): SchemaAndValue {
@@ -89,7 +89,7 @@ export class RegistryConverter implements Converter {
       const start = (valueStarts[index] ?? 0) + WIRE_PREFIX_BYTES;
       const { structs } = reader;
       if (structs === undefined) {
-        if (!takes(reader, bytes, start, end, index, take)) break;
+        if (!readAndTake(reader, bytes, start, end, index, take)) break;
         continue;
       }
       this.#blockText.open(block, index);
@@ -103,7 +103,7 @@ export class RegistryConverter implements Converter {
   prepareFromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Promise<void> | undefined {
     if (value === null && this.#isTombstone(topic, schema, value)) return undefined;
     const output = this.#output(topic, schema);
-    return output === undefined || this.#isOutdated(output) ? this.#learnOutput(topic, schema) : undefined;
+    return output === undefined || this.#isOutdated(output) ? this.#prepareOutput(topic, schema) : undefined;
   }
 
   fromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {
@@ -132,7 +132,7 @@ export class RegistryConverter implements Converter {
     return reader;
   }
 
-  async #learnReader(topic: string, id: number): Promise<void> {
+  async #fetchReader(topic: string, id: number): Promise<void> {
     const { format, client, naming, cacheSize } = this.#options;
     try {
       const schema = await client.schemaById(id, naming.byRecord ? undefined : naming.subject(topic, undefined));
@@ -160,7 +160,7 @@ export class RegistryConverter implements Converter {
     return client.versionOf(schema.id, naming.subject(topic, recordName));
   }
 
-  /** The cached entry, or a new one if no registry is needed for it. */
+  /** The cached output, or a new one if it can be created without a request; otherwise `undefined`. */
   #output(topic: string, schema: Schema | null): Output | undefined {
     const { target, client } = this.#options;
     const output = this.#outputs.get(schema ?? NO_SCHEMA)?.get(topic);
@@ -168,40 +168,40 @@ export class RegistryConverter implements Converter {
     try {
       const text = this.#text(schema);
       const id = client.knownId(this.#subject(topic, text), text.text);
-      return id === undefined ? undefined : this.#keep(topic, schema, id, text, undefined);
+      return id === undefined ? undefined : this.#cache(topic, schema, id, text, undefined);
     } catch (error) {
       throw this.#writeFailure(topic, error);
     }
   }
 
-  /** Only asked when a record may wait: one that has waited is written with what it waited for. */
+  /** Only checked before a record is prepared; a prepared record is written with the version that was latest then. */
   #isOutdated({ latest }: Output): boolean {
     return latest !== undefined && this.#options.client.knownLatest(latest.subject) !== latest.schema;
   }
 
-  async #learnOutput(topic: string, schema: Schema | null): Promise<void> {
+  async #prepareOutput(topic: string, schema: Schema | null): Promise<void> {
     const { target, client, register } = this.#options;
     try {
       const text = this.#text(schema);
       if (target === 'own') {
         const id = await client.idOf(this.#subject(topic, text), text.text, register);
-        this.#keep(topic, schema, id, text, undefined);
+        this.#cache(topic, schema, id, text, undefined);
         return;
       }
       if (target !== 'latest') {
         const found = await client.schemaById(target.id);
-        this.#keep(topic, schema, found.id, found, undefined);
+        this.#cache(topic, schema, found.id, found, undefined);
         return;
       }
       const subject = this.#subject(topic, text);
       const found = await client.latest(subject);
-      this.#keep(topic, schema, found.id, found, { subject, schema: found });
+      this.#cache(topic, schema, found.id, found, { subject, schema: found });
     } catch (error) {
       throw this.#writeFailure(topic, error);
     }
   }
 
-  #keep(topic: string, schema: Schema | null, id: number, text: SchemaText, latest: Output['latest']): Output {
+  #cache(topic: string, schema: Schema | null, id: number, text: SchemaText, latest: Output['latest']): Output {
     const { format, strict, cacheSize } = this.#options;
     const output = { prefix: wirePrefix(id), writer: format.writer(schema, text, strict), latest };
     const key = schema ?? NO_SCHEMA;
@@ -238,15 +238,15 @@ export class RegistryConverter implements Converter {
   }
 
   #readFailure(topic: string, id: number, error: unknown): Error {
-    return asFault(this.#options.format.readFailure(topic), id < 0 ? '' : ` (schema id ${String(id)})`, error);
+    return asRecordError(this.#options.format.readFailure(topic), id < 0 ? '' : ` (schema id ${String(id)})`, error);
   }
 
   #writeFailure(topic: string, error: unknown): Error {
-    return asFault(this.#options.format.writeFailure(topic), '', error);
+    return asRecordError(this.#options.format.writeFailure(topic), '', error);
   }
 }
 
-function takes(
+function readAndTake(
   reader: SchemaReader,
   bytes: Buffer,
   from: number,
@@ -258,16 +258,16 @@ function takes(
     const { schema, value } = reader.read(bytes, from, to);
     return schema !== null && value instanceof Struct && take(schema, value.values, index);
   } catch {
-    // The error is reported when the record is read on its own.
+    // The error is reported when the record is converted individually.
     return false;
   }
 }
 
-/** Faults of the record get the Java converter's words; what concerns all records stays what it is. */
-function asFault(words: string, place: string, error: unknown): Error {
+/** An error that concerns a single record becomes a DataError with the message of Java's converter; other errors are unchanged. */
+function asRecordError(prefix: string, suffix: string, error: unknown): Error {
   const cause = toError(error);
-  const isOfRecord = cause instanceof SluiceError ? cause.scope === 'record' : cause.name !== 'AbortError';
-  if (!isOfRecord) return cause;
+  const concernsRecord = cause instanceof SluiceError ? cause.scope === 'record' : cause.name !== 'AbortError';
+  if (!concernsRecord) return cause;
   const reason = cause instanceof RegistryAnswerError ? `the registry says: ${cause.message}` : cause.message;
-  return new DataError(`${words}${reason}${place}`, { cause });
+  return new DataError(`${prefix}${reason}${suffix}`, { cause });
 }

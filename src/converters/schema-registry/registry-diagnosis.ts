@@ -5,7 +5,7 @@ import { RegistryAnswerError, requestJson } from './registry-request.ts';
 import { registrySettings, type RegistrySettings } from './registry-settings.ts';
 
 const TIMEOUT_MS = 4000;
-/** Registries of the kind answer it without any schema. */
+/** A request that a schema registry answers even if it has no schemas. */
 const TYPES = { method: 'GET', path: '/schemas/types' } as const;
 
 /** Checks the schema registry of a converter for `sluice doctor`, with one request to each of its URLs. */
@@ -34,7 +34,7 @@ async function finding(url: URL, settings: RegistrySettings, signal: AbortSignal
     return warn(
       about,
       `answers ${TYPES.method} ${TYPES.path} with HTTP ${String(status)}`,
-      'look at schema.registry.url',
+      'check schema.registry.url',
     );
   }
 }

@@ -17,7 +17,7 @@ export const registryOptions = declareOptions({
     type: 'LIST',
     importance: 'HIGH',
     documentation:
-      'URLs of the schema registry, for example `https://registry-1:8081,https://registry-2:8081`. A URL may contain credentials. If one does not respond, the next one is used.',
+      'URLs of the schema registry, for example `https://registry-1:8081,https://registry-2:8081`. A URL may contain credentials. If a registry does not respond, the next URL is used.',
   },
   'auto.register.schemas': {
     type: 'BOOLEAN',
@@ -37,7 +37,7 @@ export const registryOptions = declareOptions({
     default: true,
     importance: 'LOW',
     documentation:
-      'Whether the latest schema must have all fields of the records. Otherwise fields that it does not have are left out.',
+      'Whether the latest schema must have all fields of the records. With `false`, fields that it does not have are left out.',
   },
   'latest.cache.ttl.sec': {
     type: 'INT',
@@ -55,7 +55,7 @@ export const registryOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'As `latest.compatibility.strict`, for `use.schema.id`.',
+    documentation: 'Like `latest.compatibility.strict`, for the schema of `use.schema.id`.',
   },
   'normalize.schemas': {
     type: 'BOOLEAN',
@@ -134,7 +134,7 @@ export const registryOptions = declareOptions({
     type: 'INT',
     default: 1000,
     importance: 'LOW',
-    documentation: 'Milliseconds before the first retry; doubled for each further one.',
+    documentation: 'Milliseconds before the first retry. The wait doubles with each further retry.',
     validator: atLeast(0),
   },
   'retries.max.wait.ms': {
@@ -148,7 +148,7 @@ export const registryOptions = declareOptions({
 
 type RegistryOptions = ParsedOptions<typeof registryOptions>;
 
-/** Puts a format and its registry together. Throws a ConfigError that names what is wrong. */
+/** Creates a converter for a format with a client of its registry. Throws a ConfigError that names an invalid option. */
 export function registryConverter(
   format: SchemaFormat,
   options: RegistryOptions,
@@ -162,15 +162,15 @@ export function registryConverter(
     schemaType: format.schemaType,
     normalize: options['normalize.schemas'],
     cacheSize,
-    // At least a second, because a request for each record would be too slow.
-    latestLifeMs: latestSeconds < 0 ? undefined : Math.max(1, latestSeconds) * 1000,
+    // The minimum is one second, because a request for each record would be too slow.
+    latestTtlMs: latestSeconds < 0 ? undefined : Math.max(1, latestSeconds) * 1000,
   });
   const register = options['auto.register.schemas'];
   const naming = subjectNaming(options[isKey ? 'key.subject.name.strategy' : 'value.subject.name.strategy'], isKey);
   return new RegistryConverter({ format, client, naming, cacheSize, register, ...targetOf(options) });
 }
 
-/** As in Java, a converter that registers schemas also writes with them. */
+/** As in Java, a converter that registers schemas writes with them; `use.schema.id` and `use.latest.version` are then ignored. */
 function targetOf(options: RegistryOptions) {
   const id = options['use.schema.id'];
   if (options['auto.register.schemas']) return { target: 'own', strict: true } as const;

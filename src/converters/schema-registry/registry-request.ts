@@ -5,15 +5,15 @@ import type { RegistrySettings } from './registry-settings.ts';
 
 export interface RegistryRequest {
   readonly method: 'GET' | 'POST';
-  /** Below the registry's URL, with a leading `/`. */
+  /** Path relative to the registry's URL, with a leading `/`. */
   readonly path: string;
   readonly body?: string;
 }
 
-/** The registry's own words for why it refuses a request. */
+/** The registry rejected a request; the message is the registry's. */
 export class RegistryAnswerError extends SluiceError {
   readonly status: number;
-  /** The registry's five digits, of which the first three are a status; the status where it gave none. */
+  /** Error code of the registry, whose five digits begin with an HTTP status; the HTTP status if the answer has no code. */
   readonly code: number;
 
   constructor(status: number, code: number, message: string) {
@@ -29,8 +29,8 @@ export class RegistryAnswerError extends SluiceError {
 const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json';
 
 /**
- * One request to one URL of the registry; returns the parsed answer. Rejects with a RegistryAnswerError for a status other than
- * 2xx, with the error of the client if there is no answer.
+ * Sends one request to one URL of the registry and resolves with the parsed answer. Rejects with a RegistryAnswerError for a
+ * status other than 2xx, or with the error of the HTTP client if there is no answer.
  */
 export async function requestJson(
   base: URL,

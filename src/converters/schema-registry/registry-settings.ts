@@ -5,11 +5,11 @@ import { parseJaas } from '../../tls/jaas.ts';
 import { tlsOptions } from '../../tls/tls-config.ts';
 import type { ConnectorConfig } from '../../connect/api.ts';
 
-/** How the registry is reached. */
+/** Connection settings of the registry. */
 export interface RegistrySettings {
-  /** Without credentials; each may have a path. */
+  /** URLs without credentials. Each may have a path. */
   readonly urls: readonly URL[];
-  /** Sent with every request; may hold credentials. */
+  /** Headers of every request. They may contain credentials. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: ConnectionOptions;
   readonly connectTimeoutMs: number;
@@ -19,7 +19,7 @@ export interface RegistrySettings {
   readonly retryMaxWaitMs: number;
 }
 
-/** Reads a converter's settings for the client of the registry; each may also have the prefix `schema.registry.`. */
+/** Reads a converter's settings for the registry client. Each may also have the prefix `schema.registry.`. */
 export function registrySettings(config: ConnectorConfig): RegistrySettings {
   const properties = new PropertyReader({ ...config, ...withoutNamespace(config) });
   const urls = properties.list('url').map(parseUrl);
@@ -47,7 +47,7 @@ function withoutNamespace(config: ConnectorConfig): ConnectorConfig {
   return Object.fromEntries(entries.map(([name, value]) => [name.slice(NAMESPACE.length), value]));
 }
 
-/** Never quotes the text: it may hold a password. */
+/** The error message does not quote the text because it may contain a password. */
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
@@ -63,7 +63,7 @@ function withoutCredentials(url: URL): URL {
   return bare;
 }
 
-/** `request.header.X=value`. */
+/** Headers from options of the form `request.header.X=value`. */
 function extraHeaders(config: ConnectorConfig): Record<string, string> {
   const prefix = 'request.header.';
   const entries = Object.entries(config).filter(([name]) => name.startsWith(prefix));

@@ -6,50 +6,50 @@ import type { RegisteredSchema, SchemaType } from './registry-client.ts';
 
 /** Reads the messages of one registered schema. */
 export interface SchemaReader {
-  /** The value in `message` from `from` (after the wire prefix) up to `to`. */
+  /** Reads the value in `message` from `from` (after the wire prefix) up to `to`. */
   read(message: Buffer, from: number, to: number): SchemaAndValue;
-  /** Absent if values are not structs, or if there is no faster way than `read`. */
+  /** Faster reader of structs; absent if values are not structs, or if the format has no faster reader. */
   readonly structs?: SchemaStructs | undefined;
 }
 
-/** Reads structs of one registered schema without making objects of them. */
+/** Reads structs of one registered schema without creating an object for each. */
 export interface SchemaStructs {
   readonly schema: Schema;
   /**
-   * The values of the fields, in their order; an int64 is a number where that is exact.
+   * Reads the values of the fields, in order, into `values`; an int64 is a number if that is exact.
    * @param window the message as text
    * @param bytes bytes of the block, in which the value is from `from` (after the wire prefix) up to `to`
-   * @returns `false` if `read` must have a look at the message
+   * @returns `false` if the caller must use `read` for the message
    */
   readInto(window: BlockText, bytes: Buffer, from: number, to: number, values: ConnectValue[]): boolean;
 }
 
-/** Writes the values of one Connect schema as one registered schema has them. */
+/** Writes values of one Connect schema as values of one registered schema. */
 export interface SchemaWriter {
-  /** The whole message, which begins with `prefix`. */
+  /** Returns the whole message, which begins with `prefix`. */
   write(value: ConnectValue, prefix: Buffer): Uint8Array;
 }
 
-/** A schema of the format's own, made from a Connect schema or taken from the registry. */
+/** A schema in the language of the format, derived from a Connect schema or fetched from the registry. */
 export interface SchemaText {
   readonly text: string;
   readonly references: RegisteredSchema['references'];
 }
 
-/** A format whose schemas are kept in a registry; pure, all waiting is done elsewhere. */
+/** A format whose schemas are kept in a registry. All methods are synchronous and do no I/O. */
 export interface SchemaFormat {
   readonly schemaType: SchemaType;
-  /** First words of a failure, as the Java converters have them. */
+  /** Beginning of the message of a failure, as in Java's converters. */
   readFailure(topic: string): string;
   writeFailure(topic: string): string;
-  /** `version`: of the schema in its subject, for Connect schemas that say none themselves. */
+  /** `version`: version of the schema in its subject, for schemas that do not state one. */
   reader(schema: RegisteredSchema, version: number | undefined): SchemaReader;
-  /** The full name of the record that a schema is about, for subject names. */
+  /** The full name of a schema's record, for subject names. */
   recordName(schema: SchemaText): string | undefined;
-  /** Whether the value becomes a message without bytes. Throws for a null that the schema does not allow. */
+  /** Whether the value becomes a null message. Throws a DataError for a null that the schema does not allow. */
   isTombstone(schema: Schema | null, value: ConnectValue): boolean;
   /** The text under which values of a Connect schema are registered. */
   describe(schema: Schema | null): SchemaText;
-  /** `strict`: the target may not miss anything that values of the schema hold. */
+  /** `strict`: throws a DataError if the target lacks a field of the schema. */
   writer(schema: Schema | null, target: SchemaText, strict: boolean): SchemaWriter;
 }

@@ -2,7 +2,7 @@ import { toError } from '../../errors.ts';
 import { BoundedMap } from '../../data/bounded-map.ts';
 
 /** How long a failure is reused, so that a flood of invalid records does not cause a flood of requests. */
-const FAILURE_LIFE_MS = 1000;
+const FAILURE_TTL_MS = 1000;
 
 interface Failure {
   readonly error: Error;
@@ -10,22 +10,22 @@ interface Failure {
 }
 
 /**
- * Caches answers by key. Concurrent calls for one key share a request. Answers are kept, the
- * last `size` of them; failures for a second.
+ * Caches answers by key. Concurrent calls for one key share a request. The most recent `size` answers are cached; a failure is
+ * cached for a second.
  *
- * unknown -> (fetch) under way -> known, or failed -> (a second) unknown
+ * unknown -> (fetch) in flight -> known, or failed -> (after a second) unknown
  */
 export class SharedRequests<V> {
   readonly #known: BoundedMap<string, V>;
   readonly #failed: BoundedMap<string, Failure>;
-  readonly #underWay = new Map<string, Promise<V>>();
+  readonly #inFlight = new Map<string, Promise<V>>();
 
   constructor(size: number) {
     this.#known = new BoundedMap(size);
     this.#failed = new BoundedMap(size);
   }
 
-  /** The answer, where it is known. */
+  /** The cached answer; `undefined` if there is none. */
   known(key: string): V | undefined {
     return this.#known.get(key);
   }
@@ -39,12 +39,12 @@ export class SharedRequests<V> {
     if (known !== undefined) return Promise.resolve(known);
     const failed = this.#failed.get(key);
     if (failed !== undefined && Date.now() < failed.untilMs) return Promise.reject(failed.error);
-    let underWay = this.#underWay.get(key);
-    if (underWay === undefined) {
-      underWay = this.#fetchNow(key, request);
-      this.#underWay.set(key, underWay);
+    let inFlight = this.#inFlight.get(key);
+    if (inFlight === undefined) {
+      inFlight = this.#fetchNow(key, request);
+      this.#inFlight.set(key, inFlight);
     }
-    return underWay;
+    return inFlight;
   }
 
   async #fetchNow(key: string, request: () => Promise<V>): Promise<V> {
@@ -53,10 +53,10 @@ export class SharedRequests<V> {
       this.#known.set(key, value);
       return value;
     } catch (error) {
-      this.#failed.set(key, { error: toError(error), untilMs: Date.now() + FAILURE_LIFE_MS });
+      this.#failed.set(key, { error: toError(error), untilMs: Date.now() + FAILURE_TTL_MS });
       throw error;
     } finally {
-      this.#underWay.delete(key);
+      this.#inFlight.delete(key);
     }
   }
 }

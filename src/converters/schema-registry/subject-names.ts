@@ -1,12 +1,9 @@
 import type { Validator } from '../../config/option.ts';
 import { ConfigError, DataError } from '../../errors.ts';
 
-/**
- * Under which subject of the registry a schema is kept (io.confluent.kafka.serializers.subject). The name of a record is known
- * once its schema is.
- */
+/** Determines the subject of a schema in the registry (io.confluent.kafka.serializers.subject). */
 export interface SubjectNaming {
-  /** Whether the name of the record is needed. */
+  /** Whether the subject depends on the record name. */
   readonly byRecord: boolean;
   subject(topic: string, recordName: string | undefined): string;
 }
@@ -18,13 +15,13 @@ export const subjectStrategy: Validator = {
   check: (_name, value) => (kindOf(String(value)) === undefined ? `supported are ${STRATEGIES.join(', ')}` : undefined),
 };
 
-/** With or without its package. */
+/** The class name may omit its package. */
 function kindOf(className: string): (typeof STRATEGIES)[number] | undefined {
   const name = className.slice(className.lastIndexOf('.') + 1);
   return STRATEGIES.find((known) => known === name);
 }
 
-/** The strategy that a class name means. */
+/** The strategy with a class name. Throws a ConfigError if it is not supported. */
 export function subjectNaming(className: string, isKey: boolean): SubjectNaming {
   const kind = isKey ? 'key' : 'value';
   const record = (recordName: string | undefined): string => {

@@ -1,11 +1,11 @@
 import { SluiceError } from '../../errors.ts';
 
-/** Confluent's wire format: a zero, the schema's id in four bytes, big-endian, and the value. */
+/** Confluent's wire format is a zero byte, the schema id as four bytes in big-endian order, and the value. */
 export const WIRE_PREFIX_BYTES = 5;
 
 const MAGIC_BYTE = 0;
 
-/** The schema id of a message, -1 where it has none. */
+/** The schema id of a message; -1 if the message does not have the wire format. */
 export function schemaIdOf(message: Buffer, from: number, to: number): number {
   return to - from < WIRE_PREFIX_BYTES || message[from] !== MAGIC_BYTE ? -1 : message.readInt32BE(from + 1);
 }

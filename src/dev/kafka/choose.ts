@@ -44,7 +44,7 @@ export async function chooseLauncher(options: ChooseOptions): Promise<Launcher> 
   if (await hasDocker(environment)) return dockerLauncher(environment, onProgress);
   refusals.push('no Docker engine answers');
   throw new ConnectError(
-    'No Kafka to work with. Any one of these will do: ' +
+    'No Kafka is available. One of these is needed: ' +
       '(1) --bootstrap HOST:PORT or BOOTSTRAP_SERVERS, naming a running cluster; ' +
       '(2) KAFKA_HOME, naming an unpacked Kafka, and Java 17 or later; ' +
       '(3) Java 17 or later and Maven (mvn); (4) a running Docker engine. ' +

@@ -20,8 +20,8 @@ export interface ClassArchiveOptions {
 }
 
 /**
- * Returns the file of a JVM class archive (JEP 350) for these jars and this build of Java. It is created once, in about 6 s, by starting
- * and stopping a broker. `undefined` if it cannot be created, which only makes starts slower.
+ * Returns the file of a JVM class archive (JEP 350) for these jars and this build of Java. It is created once, in about
+ * 6 s, by starting and stopping a broker. Returns `undefined` if it cannot be created; then starts are slower.
  */
 export async function classArchive(options: ClassArchiveOptions): Promise<string | undefined> {
   const { java, classPath, cacheFolder, onProgress, signal, remove = removeFolder } = options;

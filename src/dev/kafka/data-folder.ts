@@ -41,7 +41,10 @@ export async function writeProperties(place: BrokerPlace): Promise<string> {
   return file;
 }
 
-/** `log.dirs` is a list without quoting, so a path with a comma is given relative to its parent folder. */
+/**
+ * The value of `log.dirs`. This option is a list without quoting, so a path with a comma is given relative to its
+ * parent folder.
+ */
 function logDirectory(dataDir: string): string {
   if (!dataDir.includes(',')) return dataDir;
   const name = basename(dataDir);
@@ -54,7 +57,10 @@ export function propertiesFile(dataDir: string): string {
   return `${dataDir}.properties`;
 }
 
-/** Has the format of org.apache.kafka.common.Uuid, without a leading `-`, which the tool would parse as an option. */
+/**
+ * An id in the format of org.apache.kafka.common.Uuid. It has no leading `-`, because the tool would parse it as an
+ * option.
+ */
 function newClusterId(): string {
   const id = randomBytes(16).toString('base64url');
   return id.startsWith('-') ? newClusterId() : id;

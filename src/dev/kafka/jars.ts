@@ -16,7 +16,7 @@ export const kafkaVersion = '4.3.1';
 export interface JarSet {
   /** Name in error messages. */
   readonly title: string;
-  /** Name of the folder in the cache, which must be changed with the versions. */
+  /** Name of the folder in the cache. It must be changed whenever the versions change. */
   readonly name: string;
   /** Path of the pom.xml that has the jars as dependencies. */
   readonly pom: string;

@@ -37,7 +37,10 @@ export function classPath(jarFolder: string): string {
     .join(':');
 }
 
-/** Uses the serial collector, because concurrent collectors need more than 2 cores and half a gigabyte to be worthwhile. */
+/**
+ * Arguments of the JVM. They select the serial garbage collector, because concurrent collectors need more than 2 cores
+ * and half a gigabyte to be worthwhile.
+ */
 export function jvmArguments(jars: string, more: readonly string[]): readonly string[] {
   const logging = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.showDateTime=true'];
   return ['-Xmx512m', '-XX:+UseSerialGC', '-Xshare:auto', ...more, ...logging, '-cp', jars];

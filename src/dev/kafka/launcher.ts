@@ -9,7 +9,9 @@ export interface Launcher {
   /** Prepares the data folder if necessary; may be interrupted. */
   prepare(place: BrokerPlace, signal?: AbortSignal): Promise<void>;
   command(place: BrokerPlace): Promise<Pick<ServiceCommand, 'command' | 'args' | 'environment'>>;
-  /** A command that stops the broker of a killed launcher, if the broker is not the launched process itself. */
+  /**
+   * A command that stops the broker after its launcher was killed; absent if the launched process is the broker itself.
+   */
   clearance?(place: BrokerPlace): readonly [string, ...string[]];
   deleteData(place: BrokerPlace): Promise<void>;
 }

@@ -56,7 +56,7 @@ export function brokerProperties({
     'share.coordinator.state.topic.num.partitions': '1',
     'share.coordinator.state.topic.replication.factor': '1',
     'share.coordinator.state.topic.min.isr': '1',
-    // The cleaner takes 128 MB by default, for topics that hold a few hundred keys here.
+    // By default the cleaner allocates 128 MB, but the topics have only a few hundred keys here.
     'log.cleaner.dedupe.buffer.size': '16777216',
     // By default the files of a deleted topic are removed after a minute.
     'log.segment.delete.delay.ms': '1000',

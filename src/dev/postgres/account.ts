@@ -29,9 +29,10 @@ interface Ids {
 const NOBODY_ELSE: Pick<PostgresAccount, 'own'> = { own: () => undefined };
 
 /**
- * Chooses the current user, unless it is root. Root uses a user namespace, in which it is mapped to nobody and keeps its access to
- * folders, or else the user `postgres`, which is created if it does not exist. If that user cannot access `paths`, it gets the
- * capability to do so, which root also has in a container (setpriv, capabilities(7)). Data of another account keeps its owner.
+ * Chooses the current user, unless it is root. Root uses a user namespace, in which it is mapped to nobody and keeps
+ * its access to folders. If this is not possible, root uses the user `postgres`, and creates it if it does not exist.
+ * If that user cannot access `paths`, it gets the capability to do so, which root also has in a container (setpriv,
+ * capabilities(7)). Data of another account keeps its owner.
  */
 export async function postgresAccount(dataDir: string, paths: readonly string[]): Promise<PostgresAccount> {
   if (userInfo().uid !== 0) return { ...NOBODY_ELSE, command: (command, args) => ({ command, args }) };
@@ -63,14 +64,14 @@ export async function postgresAccount(dataDir: string, paths: readonly string[])
   };
 }
 
-/** Arguments of setpriv, which replaces itself by the program, so that the process id is that of the program. */
+/** Arguments of setpriv. It replaces itself with the program, so that the process id is that of the program. */
 function asUser(uid: number, gid: number): readonly string[] {
   const ids = [`--reuid=${String(uid)}`, `--regid=${String(gid)}`, '--clear-groups'];
   // PostgreSQL uses access(2), which ignores the capabilities of users other than root unless this bit is set.
   return [...ids, '--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
 }
 
-/** Whether root can grant another user, here the first one, access to all folders. */
+/** Whether root can grant another user access to all folders. The user with the id 1 is tried. */
 function canHandDown(): Promise<boolean> {
   return run('setpriv', [...asUser(1, 1), 'true']).then(
     () => true,

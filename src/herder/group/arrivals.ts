@@ -1,13 +1,13 @@
 import type { TaskId } from '../../connect/task-assignment.ts';
 import { taskKey } from './task-key.ts';
 
-/** How long other work waits for a task, which may have nothing to deliver or may not start. */
+/** Maximum time for which other work waits for a task. The task may have nothing to deliver, or may not start. */
 const LIMIT_MS = 2000;
 
 /**
- * Tasks that were assigned to this worker and do not deliver yet. Other moving work waits for them.
+ * Tasks that were assigned to this worker but do not deliver records yet. Other work that moves waits for them.
  *
- * A task: --expect--> awaited --note, or the limit--> forgotten; `onAll` is called when no task is awaited any more
+ * A task: --expect--> awaited --note, or after the limit--> forgotten. `onAll` is called when no task is awaited any more.
  */
 export class Arrivals {
   readonly #onAll: () => void;
@@ -33,7 +33,7 @@ export class Arrivals {
     }
   }
 
-  /** The task delivers, is paused, has failed, or is no longer assigned to this worker. */
+  /** Called when the task delivers records, is paused, has failed, or is no longer assigned to this worker. */
   note(id: TaskId): void {
     const key = taskKey(id);
     const timer = this.#awaited.get(key);

@@ -22,12 +22,15 @@ export class ConfigSync {
     this.#logger = logger;
   }
 
-  /** The offset after the last record that was read; -1 if there is none. */
+  /** The offset after the last record that was read; -1 if no record was read. */
   get offset(): number {
     return this.#configured.offset;
   }
 
-  /** Resolves with whether the topic was read to its end within `worker.sync.timeout.ms`. A failure is logged. */
+  /**
+   * Reads the topic to its end. Resolves with false if that fails or takes longer than `worker.sync.timeout.ms`. A failure is
+   * logged.
+   */
   async readToEnd(): Promise<boolean> {
     try {
       const isRead = await within(this.#configured.refresh(), this.#settings.syncTimeoutMs);
@@ -39,7 +42,7 @@ export class ConfigSync {
     }
   }
 
-  /** Resolves when the topic has been read to its end after a pause, or when the signal aborts. */
+  /** Waits, and then reads the topic to its end, until that succeeds or the signal aborts. */
   async untilRead(signal: AbortSignal): Promise<void> {
     const { unsyncBackoffMs, syncTimeoutMs, maxDelayMs } = this.#settings;
     const pauseMs = Math.min(unsyncBackoffMs, Math.max(syncTimeoutMs, maxDelayMs / 10));

@@ -4,16 +4,16 @@ import type { Work } from './group-bytes.ts';
 import { MovePace } from './move-pace.ts';
 import { WorkSet } from './work-set.ts';
 
-/** One rebalance as the leader sees it. */
+/** One rebalance from the leader's point of view. */
 export interface Rebalance {
   /** All connectors and tasks of the config topic. */
   readonly configured: Work;
-  /** The reported work of each member, by member id, including members without work. */
+  /** The work that each member reported, by member id. Members without work are included. */
   readonly members: ReadonlyMap<string, Work>;
-  /** The generation that this rebalance starts, and the last one that this worker saw completed. */
+  /** The generation that this rebalance starts, and the last generation that this worker saw completed. */
   readonly generation: number;
   readonly lastCompletedGeneration: number;
-  /** Members that hand over their work in parts and receive none, as long as there are other members. */
+  /** Members that hand over their work in parts. They receive no work as long as there are other members. */
   readonly draining?: ReadonlySet<string>;
 }
 
@@ -22,12 +22,12 @@ export interface Distribution {
   readonly assigned: ReadonlyMap<string, Work>;
   readonly revoked: ReadonlyMap<string, Work>;
   readonly complete: ReadonlyMap<string, Work>;
-  /** After how many milliseconds all members rejoin; 0: they need not rejoin. */
+  /** Delay in milliseconds after which all members rejoin; 0 if they need not rejoin. */
   readonly delayMs: number;
 }
 
 /** The work of a member after the rebalance, while it is being computed. */
-interface Load {
+interface MemberWork {
   readonly member: string;
   readonly work: WorkSet;
 }
@@ -35,14 +35,17 @@ interface Load {
 const BACKOFF_FACTOR = 40;
 
 /**
- * Assigns connectors and tasks to the members of a worker group, as
- * org.apache.kafka.connect.runtime.distributed.IncrementalCooperativeAssignor: work that does not move is not disturbed. The work of a
- * lost member is held until there are as many members as before, or until the delay is over. Surplus work is revoked first and
- * assigned in the next rebalance; if members join in successive rebalances, revocations are delayed. In addition to Java, draining
- * members hand over their work, and surplus work is revoked in parts, each when the previous part delivers.
+ * Assigns connectors and tasks to the members of a worker group, like
+ * org.apache.kafka.connect.runtime.distributed.IncrementalCooperativeAssignor. Work that does not move continues without
+ * interruption. The work of a lost member is held back until the group has as many members as before, or until a delay has
+ * passed. Surplus work is revoked first and assigned in the next rebalance. If members join in successive rebalances,
+ * revocations are delayed.
  *
- * It exists on every worker that may become the leader and remembers the last assignment: `settled` (no delay) or `waiting` (until
- * `#scheduledAtMs`, for members that left or for the next revocation).
+ * In addition to Java's behaviour, draining members hand over their work. Surplus work is revoked in parts; the next part
+ * follows when the tasks of the previous one deliver records.
+ *
+ * Every worker that may become the leader has an instance, which remembers the last assignment. Its state is `settled` (no
+ * delay) or `waiting` (until `#scheduledAtMs`, for members that left or for the next revocation).
  */
 export class CooperativeAssignor {
   readonly #maxDelayMs: number;
@@ -52,18 +55,20 @@ export class CooperativeAssignor {
   #previousGeneration = -1;
   #previousMembers: ReadonlySet<string> = new Set();
   readonly #pace: MovePace;
-  /** The remaining work of draining members. */
+  /** The remaining work of draining members, by member id. */
   #drainingWork: ReadonlyMap<string, WorkSet> = new Map();
   #revokedInPrevious = false;
   #successiveRevocations = 0;
   #scheduledAtMs = 0;
   #delayMs = 0;
-  /** Number of members before some were lost whose work is held; 0 if no work is held. */
+  /** While the work of lost members is held back, the number of members before the loss; otherwise 0. */
   #strength = 0;
-  /** Members that joined without work while the work of a lost member is held: probably that member under another id. */
+  /**
+   * Members that joined without work while the work of a lost member is held back. Each may be the lost member with a new id.
+   */
   readonly #candidates = new Set<string>();
 
-  /** `maxDelayMs`: `scheduled.rebalance.max.delay.ms`; `now` in milliseconds. */
+  /** `maxDelayMs` is `scheduled.rebalance.max.delay.ms`; `now` returns milliseconds. */
   constructor(maxDelayMs: number, now: () => number = Date.now) {
     this.#maxDelayMs = maxDelayMs;
     this.#now = now;
@@ -71,7 +76,7 @@ export class CooperativeAssignor {
   }
 
   assign(rebalance: Rebalance): Distribution {
-    // Another worker led in between, so the remembered assignment is stale.
+    // Another worker was the leader in the meantime, so the remembered assignment is stale.
     if (this.#previousGeneration !== rebalance.lastCompletedGeneration) this.#previous = new WorkSet();
     this.#releaseDrained(rebalance.members);
     const draining = drainingOf(rebalance);
@@ -84,8 +89,8 @@ export class CooperativeAssignor {
     const lost = this.#previous.without(active, deleted);
     const created = configured.without(this.#previous, active);
     const toRevoke = new Map<string, WorkSet>();
-    const current: Load[] = [];
-    const next: Load[] = [];
+    const current: MemberWork[] = [];
+    const next: MemberWork[] = [];
     const duplicated = duplicates(members.values());
     for (const [member, work] of members) {
       const kept = work.without(deleted);
@@ -95,17 +100,18 @@ export class CooperativeAssignor {
       next.push({ member, work: work.without(given) });
     }
 
-    const takers = next.filter(({ member }) => !draining.has(member));
+    const receivers = next.filter(({ member }) => !draining.has(member));
     const drained = next.filter(({ member }) => draining.has(member));
-    const reassigned = this.#reassignLost(lost, next, takers);
+    const reassigned = this.#reassignLost(lost, next, receivers);
     this.#pace.begin(created.tasks.size + reassigned.tasks.size);
     for (const { member, work } of drained) this.#takePart(member, work, work, toRevoke);
-    if (this.#delayMs === 0) this.#balance(configured, takers, toRevoke, isSameGroup(rebalance, this.#previousMembers));
+    if (this.#delayMs === 0)
+      this.#balance(configured, receivers, toRevoke, isSameGroup(rebalance, this.#previousMembers));
     else this.#revokedInPrevious = false;
     const pauseMs = this.#pace.end();
 
-    assignToLeastLoaded(takers, [...created.connectors, ...reassigned.connectors], 'connectors');
-    assignToLeastLoaded(takers, [...created.tasks, ...reassigned.tasks], 'tasks');
+    assignToLeastLoaded(receivers, [...created.connectors, ...reassigned.connectors], 'connectors');
+    assignToLeastLoaded(receivers, [...created.tasks, ...reassigned.tasks], 'tasks');
     this.#remember(rebalance, next, toRevoke, lost);
     this.#drainingWork = new Map(drained.map(({ member, work }) => [member, work.without()]));
     return {
@@ -116,7 +122,7 @@ export class CooperativeAssignor {
     };
   }
 
-  /** The work of a draining member that has left is not held for it but assigned to others immediately. */
+  /** If a draining member has left, its work is not held back, but assigned to other members immediately. */
   #releaseDrained(members: ReadonlyMap<string, Work>): void {
     const gone = [...this.#drainingWork].filter(([member]) => !members.has(member));
     for (const [, work] of gone) this.#previous.remove(work);
@@ -124,14 +130,14 @@ export class CooperativeAssignor {
     this.#previousMembers = new Set([...this.#previousMembers].filter((member) => !names.has(member)));
   }
 
-  /** Work that was revoked but still runs is revoked again. */
+  /** Work that was revoked but is still running is revoked again. */
   #noteFailedRevocation(active: WorkSet): void {
     if (!this.#previouslyRevoked.shared(active).isEmpty) this.#previous = active;
     this.#previouslyRevoked = new WorkSet();
   }
 
-  /** Assigns the work of lost members to the candidates, or returns it to be assigned like new work, or holds it. */
-  #reassignLost(lost: WorkSet, next: readonly Load[], takers: readonly Load[]): WorkSet {
+  /** Assigns the work of lost members to the candidates, holds it back, or returns it to be assigned like new work. */
+  #reassignLost(lost: WorkSet, next: readonly MemberWork[], receivers: readonly MemberWork[]): WorkSet {
     if (lost.isEmpty && !this.#revokedInPrevious) {
       this.#settle();
       return new WorkSet();
@@ -139,17 +145,17 @@ export class CooperativeAssignor {
     const now = this.#now();
     const present = new Set(next.map(({ member }) => member));
     const nobodyLeft = this.#scheduledAtMs <= 0 && [...this.#previousMembers].every((member) => present.has(member));
-    // The member still exists but did not receive its assignment, so its work is treated as new.
+    // No member has left. The member still exists but did not receive its assignment, so its work is treated as new.
     if (nobodyLeft || this.#maxDelayMs === 0) return lost;
     if (!lost.isEmpty && [...this.#previousMembers].some((member) => !present.has(member))) {
       this.#strength = Math.max(this.#strength, this.#previousMembers.size);
     }
     const isOver = this.#scheduledAtMs > 0 && now >= this.#scheduledAtMs;
-    if (!isOver) for (const { member, work } of takers) if (work.isEmpty) this.#candidates.add(member);
+    if (!isOver) for (const { member, work } of receivers) if (work.isEmpty) this.#candidates.add(member);
     const candidates = [...this.#candidates].flatMap((candidate) =>
-      takers.filter(({ member }) => member === candidate),
+      receivers.filter(({ member }) => member === candidate),
     );
-    // Java continues to wait even if as many members have joined as were lost.
+    // Java continues to wait even if as many members have joined as were lost; here, the wait ends.
     const haveReturned = this.#strength > 0 && present.size >= this.#strength && candidates.length > 0;
     if (isOver || haveReturned) {
       this.#settle();
@@ -171,10 +177,15 @@ export class CooperativeAssignor {
   }
 
   /**
-   * Revokes surplus work. If the previous rebalance did so too, it revokes the next part. If the members have changed since, they join
-   * one after the other, so it waits for a growing delay instead.
+   * Revokes surplus work, or the next part of it if the previous rebalance also revoked work. If the members have changed since
+   * then, they are probably joining one after another, so the revocation is delayed by a growing back-off.
    */
-  #balance(configured: WorkSet, next: readonly Load[], toRevoke: Map<string, WorkSet>, hasSameMembers: boolean): void {
+  #balance(
+    configured: WorkSet,
+    next: readonly MemberWork[],
+    toRevoke: Map<string, WorkSet>,
+    hasSameMembers: boolean,
+  ): void {
     const surplus = surplusOf(configured, next);
     if (surplus.size === 0) {
       if (this.#revokedInPrevious) {
@@ -199,7 +210,7 @@ export class CooperativeAssignor {
     }
   }
 
-  /** Revokes a part of `wanted`, which is work of this member. */
+  /** Revokes a part of `wanted`, which is a subset of the member's work. */
   #takePart(member: string, work: WorkSet, wanted: WorkSet, toRevoke: Map<string, WorkSet>): void {
     const part = this.#pace.take(wanted);
     if (part.isEmpty) return;
@@ -207,13 +218,13 @@ export class CooperativeAssignor {
     toRevoke.set(member, WorkSet.union([toRevoke.get(member) ?? new WorkSet(), part]));
   }
 
-  /** 1 ms, times 40 for each successive rebalance that would revoke work, up to the largest delay. */
+  /** Starts at 1 ms and is multiplied by 40 for each successive rebalance that would revoke work, up to the maximum delay. */
   #backoffMs(): number {
     const maxMs = this.#maxDelayMs;
     return backoffMs(this.#successiveRevocations, { firstMs: 1, maxMs, factor: BACKOFF_FACTOR, jitter: NO_JITTER });
   }
 
-  #remember(rebalance: Rebalance, next: readonly Load[], toRevoke: Map<string, WorkSet>, lost: WorkSet): void {
+  #remember(rebalance: Rebalance, next: readonly MemberWork[], toRevoke: Map<string, WorkSet>, lost: WorkSet): void {
     const revoked = WorkSet.union(toRevoke.values());
     this.#previous = WorkSet.union(next.map(({ work }) => work));
     this.#previous.remove(revoked);
@@ -224,18 +235,18 @@ export class CooperativeAssignor {
   }
 }
 
-/** Empty if all members are draining, because their work must run somewhere. */
+/** Returns the draining members. Returns none if all members are draining, because their work must run somewhere. */
 function drainingOf({ draining, members }: Rebalance): ReadonlySet<string> {
   const present = [...members.keys()].filter((member) => draining?.has(member) === true);
   return new Set(present.length < members.size ? present : []);
 }
 
-/** Whether the members are those of the previous rebalance. */
+/** Returns true if the members are those of the previous rebalance. */
 function isSameGroup({ members }: Rebalance, previous: ReadonlySet<string>): boolean {
   return members.size === previous.size && [...members.keys()].every((member) => previous.has(member));
 }
 
-/** Sorted by name, tasks by connector and number, so that the result is deterministic. */
+/** Sorts connectors by name, and tasks by connector and number, so that the result is deterministic. */
 function sorted({ connectors, tasks }: WorkSet): WorkSet {
   const byTask = (a: string, b: string): number => {
     const [left, right] = [a.lastIndexOf('\0'), b.lastIndexOf('\0')];
@@ -247,24 +258,24 @@ function sorted({ connectors, tasks }: WorkSet): WorkSet {
 
 function duplicates(works: Iterable<WorkSet>): WorkSet {
   const seen = new WorkSet();
-  const twice = new WorkSet();
+  const duplicated = new WorkSet();
   for (const work of works) {
-    twice.add(work.shared(seen));
+    duplicated.add(work.shared(seen));
     seen.add(work);
   }
-  return twice;
+  return duplicated;
 }
 
-function workOf(loads: readonly Load[], member: string): WorkSet {
+function workOf(loads: readonly MemberWork[], member: string): WorkSet {
   return loads.find((load) => load.member === member)?.work ?? new WorkSet();
 }
 
-function byMember(loads: readonly Load[], of: (load: Load) => WorkSet): Map<string, Work> {
+function byMember(loads: readonly MemberWork[], of: (load: MemberWork) => WorkSet): Map<string, Work> {
   return new Map(loads.map((load) => [load.member, of(load).toWork()]));
 }
 
-/** The work of each member beyond its share; connectors and tasks are counted separately. */
-function surplusOf(configured: WorkSet, loads: readonly Load[]): Map<string, WorkSet> {
+/** Returns the work of each member that exceeds its share. Connectors and tasks are counted separately. */
+function surplusOf(configured: WorkSet, loads: readonly MemberWork[]): Map<string, WorkSet> {
   const surplus = new Map<string, WorkSet>();
   for (const kind of ['connectors', 'tasks'] as const) {
     for (const [member, taken] of surplusOfKind(configured[kind].size, loads, kind)) {
@@ -276,7 +287,11 @@ function surplusOf(configured: WorkSet, loads: readonly Load[]): Map<string, Wor
   return surplus;
 }
 
-function surplusOfKind(total: number, loads: readonly Load[], kind: 'connectors' | 'tasks'): Map<string, string[]> {
+function surplusOfKind(
+  total: number,
+  loads: readonly MemberWork[],
+  kind: 'connectors' | 'tasks',
+): Map<string, string[]> {
   const least = Math.floor(total / loads.length);
   const extras = total % loads.length;
   const sizes = loads.map(({ work }) => work[kind].size);
@@ -296,7 +311,7 @@ function surplusOfKind(total: number, loads: readonly Load[], kind: 'connectors'
 }
 
 /** Assigns each item to a member with the least work. */
-function assignToLeastLoaded(loads: Load[], items: readonly string[], kind: 'connectors' | 'tasks'): void {
+function assignToLeastLoaded(loads: MemberWork[], items: readonly string[], kind: 'connectors' | 'tasks'): void {
   if (items.length === 0) return;
   const queue = [...items];
   loads.sort((a, b) => a.work[kind].size - b.work[kind].size);
@@ -311,15 +326,15 @@ function assignToLeastLoaded(loads: Load[], items: readonly string[], kind: 'con
   }
 }
 
-function roundRobin(loads: readonly Load[], lost: WorkSet): void {
+function roundRobin(loads: readonly MemberWork[], lost: WorkSet): void {
   for (const kind of ['connectors', 'tasks'] as const) {
     [...lost[kind]].forEach((item, index) => loads[index % loads.length]?.work[kind].add(item));
   }
 }
 
 /**
- * Assigns all work from the start in each rebalance, round-robin to the members in order, connectors first
- * (org.apache.kafka.connect.runtime.distributed.EagerAssignor). Used by groups with a member that supports no other protocol.
+ * Assigns all work from the start in each rebalance: round-robin to the members in order, connectors first
+ * (org.apache.kafka.connect.runtime.distributed.EagerAssignor). Used if a member of the group supports no other protocol.
  */
 export function assignEagerly(configured: Work, members: readonly string[]): ReadonlyMap<string, Work> {
   const shares = [...members].sort().map((member) => ({ member, connectors: [] as string[], tasks: [] as TaskId[] }));

@@ -15,8 +15,8 @@ import { decodeMetadata } from './group-bytes.ts';
 import type { WorkerGroupSettings } from './worker-group-settings.ts';
 
 /**
- * Prefix of the client id, and so of the member id, of every Sluice worker. Members and tools recognize Sluice workers by it, and the
- * format of metadata and assignments stays Java's.
+ * Prefix of the client id, and therefore of the member id, of every Sluice worker. Members and tools recognize Sluice workers
+ * by it, so the format of metadata and assignments can be Java's.
  */
 const MARK = 'sluice-';
 const CHECK_INTERVAL_MS = 1000;
@@ -32,7 +32,7 @@ export function isSluice(memberId: string): boolean {
   return memberId.startsWith(MARK);
 }
 
-/** Connect's name of a protocol that the group may have selected under Sluice's name. */
+/** Returns Connect's name of a protocol. The group may have selected the protocol under Sluice's name. */
 export function connectProtocolName(name: string): string {
   return name.startsWith(MARK) ? name.slice(MARK.length) : name;
 }
@@ -40,9 +40,9 @@ export function connectProtocolName(name: string): string {
 type Offers = ReturnType<GroupProtocol['protocols']>;
 
 /**
- * Keeps workers other than Sluice out of the group if `mixed.group` refuses them. A Sluice worker does not join a group with such
- * members. A foreign member that joins a running group receives no work and is removed by the leader. After that the broker rejects
- * it, because the leader offers its protocols under names that only Sluice workers know:
+ * Keeps workers other than Sluice out of the group if `mixed.group` refuses them. A Sluice worker does not join a group that
+ * has such members. If a foreign member joins a running group, the leader assigns it no work and removes it. From then on, the
+ * broker rejects foreign members, because the leader offers its protocols only under names that foreign workers do not support:
  *
  *   open --foreign member joined--> it is removed --> closed --foreign member joined first (INCONSISTENT_GROUP_PROTOCOL)--> open
  */
@@ -63,13 +63,13 @@ export class ForeignMembers {
     this.#lines = new SpacedLines(logger);
   }
 
-  /** The protocols of this worker for JoinGroup, best first. The broker selects one that all members offer. */
+  /** The protocols of this worker for JoinGroup, in order of preference. The broker selects one that all members offer. */
   offers(offers: Offers): Offers {
     const own = offers.map((each) => ({ ...each, name: MARK + each.name }));
     return this.#isClosed ? own : [...offers, ...own];
   }
 
-  /** Joins the group; the generation has Connect's name of the protocol. */
+  /** Joins the group. The returned generation has Connect's name of the protocol. */
   async join(member: GroupMember): Promise<Generation> {
     const generation = await member.join().catch((error: unknown) => {
       const isInconsistent = error instanceof KafkaError && error.code === ErrorCode.inconsistentGroupProtocol;
@@ -97,12 +97,12 @@ export class ForeignMembers {
     }
   }
 
-  /** Whether this worker must not work for a leader. */
+  /** Returns true if this worker must not accept work from this leader. */
   refusesLeader(leaderId: string): boolean {
     return !this.#allowed && !isSluice(leaderId);
   }
 
-  /** Leader only: the members that receive no work in the current assignment. */
+  /** Called on the leader. Returns the members that receive no work in the current assignment. */
   refused<M extends { readonly memberId: string; readonly url: string }>(members: readonly M[]): readonly M[] {
     const refused = this.#allowed ? [] : members.filter(({ memberId }) => !isSluice(memberId));
     this.#refused = new Set(refused.map(({ memberId }) => memberId));
@@ -110,7 +110,7 @@ export class ForeignMembers {
     return refused;
   }
 
-  /** Leader only: refuses members whose metadata it cannot read and which therefore receive no work. */
+  /** Called on the leader. Refuses foreign members whose metadata cannot be read. They receive no work in any case. */
   refuseUnread(members: readonly { readonly memberId: string }[]): void {
     const refused = this.#allowed ? [] : members.filter(({ memberId }) => !isSluice(memberId));
     this.#refused = new Set([...this.#refused, ...refused.map(({ memberId }) => memberId)]);
@@ -122,7 +122,10 @@ export class ForeignMembers {
     this.#lines.log('error', { memberId, url }, message, 'refused');
   }
 
-  /** Leader only: removes the refused members, and offers only Sluice's protocols from the next join on. Resolves with whether there were any. */
+  /**
+   * Called on the leader. Removes the refused members, and offers only Sluice's protocols from the next join on. Resolves with
+   * true if there were refused members.
+   */
   async removeRefused(): Promise<boolean> {
     const refused = this.#refused;
     if (refused.size === 0) return false;
@@ -136,7 +139,10 @@ export class ForeignMembers {
     return true;
   }
 
-  /** Empty if the group cannot be described; the join then reports the error. */
+  /**
+   * Returns the foreign members of the group. If the group cannot be described, the list is empty, and the join then reports
+   * the error.
+   */
   async #inGroup(): Promise<readonly DescribedMember[]> {
     try {
       return (await this.#group.members()).filter(({ memberId }) => !isSluice(memberId));
@@ -148,8 +154,8 @@ export class ForeignMembers {
 }
 
 /**
- * Removes the member that a killed worker at the same address left in the group; the others would wait for it until its session times
- * out. No other worker can have this address. Never rejects.
+ * Removes the member that a killed worker at the same address left in the group. Otherwise the other members would wait for it
+ * until its session times out. No other worker can have this address. Never rejects.
  */
 export async function removeStaleMember(group: KafkaGroup, url: string, logger: Logger): Promise<void> {
   try {
@@ -161,7 +167,7 @@ export async function removeStaleMember(group: KafkaGroup, url: string, logger: 
   }
 }
 
-/** `undefined` if the metadata cannot be read. */
+/** Returns `undefined` if the metadata cannot be read. */
 function urlOf(metadata: Buffer): string | undefined {
   try {
     return decodeMetadata(metadata).url;

@@ -2,16 +2,18 @@ import { taskText, type TaskId } from '../../connect/task-assignment.ts';
 import { ConnectError } from '../../errors.ts';
 import { decodeHandovers, encodeHandovers, NO_HANDOVERS, type Handovers } from './handovers.ts';
 
-/** Connect's group protocols by the name that JoinGroup carries, and the version in their bytes. */
+/**
+ * Connect's group protocols. The key is the protocol name in JoinGroup, and the value is the version number in the metadata.
+ */
 const PROTOCOL_VERSIONS = { default: 0, compatible: 1, sessioned: 2 } as const;
 export type ConnectProtocolName = keyof typeof PROTOCOL_VERSIONS;
 
-/** The version of a protocol that JoinGroup carries; -1: it is not one of Connect's. */
+/** Returns the version number of a protocol by its name in JoinGroup; -1 if it is not one of Connect's protocols. */
 export function protocolVersion(name: string): number {
   return Object.hasOwn(PROTOCOL_VERSIONS, name) ? PROTOCOL_VERSIONS[name as ConnectProtocolName] : -1;
 }
 
-/** Connectors and tasks that a member has, receives or loses. */
+/** Connectors and tasks that a member owns, receives or loses. */
 export interface Work {
   readonly connectors: readonly string[];
   readonly tasks: readonly TaskId[];
@@ -23,13 +25,13 @@ export interface MemberAssignment {
   /** Member id and address of the leader. */
   readonly leader: string;
   readonly leaderUrl: string;
-  /** The offset up to which the leader had read the config topic. */
+  /** The offset up to which the leader has read the config topic. */
   readonly configOffset: number;
-  /** Versions 1 and 2: the new work of the member; version 0: its whole work. */
+  /** In versions 1 and 2, the new work of the member. In version 0, its whole work. */
   readonly assigned: Work;
-  /** Versions 1 and 2: the work that the member must stop. */
+  /** In versions 1 and 2, the work that the member must stop. */
   readonly revoked: Work;
-  /** Versions 1 and 2: after how many milliseconds the member rejoins; 0: it need not rejoin. */
+  /** In versions 1 and 2, the delay in milliseconds after which the member rejoins; 0 if it need not rejoin. */
   readonly delayMs: number;
   /** Handovers of the assigned tasks, if there are any. */
   readonly handovers?: Handovers | undefined;
@@ -40,9 +42,9 @@ export interface MemberMetadata {
   readonly url: string;
   /** -1 while the config topic is empty. */
   readonly configOffset: number;
-  /** Versions 1 and 2: the current work of the member; `null` before its first assignment. */
+  /** In versions 1 and 2, the current work of the member; `null` before its first assignment. */
   readonly allocation: MemberAssignment | null;
-  /** The member hands over its work and accepts no other; absent: it does not. */
+  /** Set if the member hands over its work and accepts no other work. */
   readonly draining?: boolean;
   /** Handovers of stopped tasks, for their next workers, if there are any. */
   readonly handovers?: Handovers;
@@ -55,13 +57,19 @@ export function workNames({ connectors, tasks }: Work): string[] {
 
 export const NO_WORK: Work = Object.freeze({ connectors: Object.freeze([]), tasks: Object.freeze([]) });
 
-/** Marks a draining member. It follows the fields of Java's metadata; Java ignores further bytes (ConnectProtocol: "forwards compatible"). */
+/**
+ * Marks a draining member. It follows the fields of Java's metadata; Java ignores additional bytes (ConnectProtocol: "forwards
+ * compatible").
+ */
 const DRAINING = Buffer.from('sluice-draining', 'utf8');
 /** Task number that represents the connector itself. */
 const CONNECTOR_TASK = -1;
 const CONFIG_MISMATCH = 1;
 
-/** Writes the format of org.apache.kafka.connect.runtime.distributed.{ConnectProtocol,IncrementalCooperativeConnectProtocol}. */
+/**
+ * Encodes metadata in the format of
+ * org.apache.kafka.connect.runtime.distributed.{ConnectProtocol,IncrementalCooperativeConnectProtocol}.
+ */
 export function encodeMetadata(metadata: MemberMetadata, protocol: ConnectProtocolName): Buffer {
   const version = PROTOCOL_VERSIONS[protocol];
   const writer = new ByteWriter();
@@ -78,7 +86,7 @@ export function encodeMetadata(metadata: MemberMetadata, protocol: ConnectProtoc
 
 /** Throws a ConnectError if the bytes are not valid metadata. */
 export function decodeMetadata(bytes: Buffer): MemberMetadata {
-  const reader = new ByteReader(bytes, 'member metadata');
+  const reader = new ByteReader(bytes, 'metadata');
   const version = reader.version();
   const url = reader.string();
   const configOffset = reader.int64();
@@ -106,7 +114,10 @@ export function encodeAssignment(assignment: MemberAssignment, protocol: Connect
   return Buffer.concat([writer.bytes(), encodeHandovers(assignment.handovers ?? NO_HANDOVERS)]);
 }
 
-/** Throws a ConnectError if the bytes are not a valid assignment. A member that the leader left out receives 0 bytes. */
+/**
+ * Throws a ConnectError if the bytes are not a valid assignment. A member that is missing in the leader's assignment receives 0
+ * bytes.
+ */
 export function decodeAssignment(bytes: Buffer): MemberAssignment {
   const reader = new ByteReader(bytes, 'assignment');
   const version = reader.version();
@@ -158,7 +169,7 @@ class ByteWriter {
     if (bytes !== null) this.#parts.push(bytes);
   }
 
-  /** Grouped by connector, with the number of the connector before the task numbers. */
+  /** Writes work grouped by connector. `CONNECTOR_TASK` for the connector itself precedes the task numbers. */
   work({ connectors, tasks }: Work): void {
     const numbers = new Map<string, number[]>();
     for (const name of connectors) numbers.set(name, [CONNECTOR_TASK]);
@@ -203,7 +214,7 @@ class ByteReader {
 
   int64(): number {
     const value = Number(this.#take(8).readBigInt64BE());
-    // A topic cannot have that many records, and the number would lose digits.
+    // A topic cannot have that many records, and the number would lose precision.
     if (!Number.isSafeInteger(value)) throw this.#damaged(`an offset of ${String(value)}`);
     return value;
   }

@@ -1,20 +1,23 @@
 import type { Handover } from '../../kafka/api.ts';
 import { taskKey, taskOf } from './task-key.ts';
 
-/** Consumer group memberships that moving tasks hand over to their next worker, by `taskKey`. */
+/** Consumer group memberships of moving tasks, which their next workers resume, by `taskKey`. */
 export type Handovers = ReadonlyMap<string, Handover>;
 
 export const NO_HANDOVERS: Handovers = new Map();
 
-/** Precedes the handovers, which follow the fields of Java's messages; Java ignores further bytes. */
+/** Marks the start of the handovers, which follow the fields of Java's messages. Java ignores additional bytes. */
 const TAG = Buffer.from('sluice-handovers', 'utf8');
 /**
- * Size limit for one member, because the coordinator stores the metadata of all members in one record of at most
- * `message.max.bytes`. A task whose handover is omitted joins its group as a new member.
+ * Size limit of the handovers of one member in bytes. The coordinator stores the metadata of all members in one record of at
+ * most `message.max.bytes`. A task whose handover is omitted joins its group as a new member.
  */
 const MAX_BYTES = 16_384;
 
-/** The rebalance that assigns a task may have to be repeated. After this time the next worker has the membership, or it is lost. */
+/**
+ * How long a handover is kept. The rebalance that assigns a task may have to be repeated within this time. Later, the next
+ * worker has resumed the membership, or the membership is lost.
+ */
 const KEPT_MS = 5000;
 
 interface KeptHandovers {
@@ -25,36 +28,36 @@ interface KeptHandovers {
 /** Handovers of the tasks that this worker has released recently. */
 export class RecentHandovers {
   readonly #now: () => number;
-  #kept: readonly KeptHandovers[] = [];
+  #recent: readonly KeptHandovers[] = [];
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
   add(handovers: Handovers): void {
-    if (handovers.size > 0) this.#kept = [{ handovers, untilMs: this.#now() + KEPT_MS }, ...this.#current()];
+    if (handovers.size > 0) this.#recent = [{ handovers, untilMs: this.#now() + KEPT_MS }, ...this.#current()];
   }
 
-  /** The newest handover of each task. */
+  /** Returns the newest handover of each task. */
   all(): Handovers {
-    this.#kept = this.#current();
+    this.#recent = this.#current();
     const all = new Map<string, Handover>();
-    for (const [key, handover] of this.#kept.flatMap(({ handovers }) => [...handovers])) {
+    for (const [key, handover] of this.#recent.flatMap(({ handovers }) => [...handovers])) {
       if (!all.has(key)) all.set(key, handover);
     }
     return all;
   }
 
   clear(): void {
-    this.#kept = [];
+    this.#recent = [];
   }
 
   #current(): readonly KeptHandovers[] {
-    return this.#kept.filter(({ untilMs }) => untilMs > this.#now());
+    return this.#recent.filter(({ untilMs }) => untilMs > this.#now());
   }
 }
 
-/** Returns no bytes if there are no handovers. */
+/** Returns an empty buffer if there are no handovers. */
 export function encodeHandovers(handovers: Handovers): Buffer {
   const entries: string[] = [];
   let length = 0;
@@ -68,7 +71,7 @@ export function encodeHandovers(handovers: Handovers): Buffer {
   return entries.length === 0 ? Buffer.alloc(0) : Buffer.concat([TAG, Buffer.from(`[${entries.join()}]`)]);
 }
 
-/** Returns no handovers if the bytes are anything else. */
+/** Returns an empty map if the bytes are not handovers. */
 export function decodeHandovers(bytes: Buffer): Handovers {
   if (!bytes.subarray(0, TAG.length).equals(TAG)) return NO_HANDOVERS;
   const entries = parsed(bytes.toString('utf8', TAG.length));
@@ -105,7 +108,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Without handovers the tasks join their groups as new members.
+    // Without handovers, the tasks join their groups as new members.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { Rejoin } from './rejoin.ts';
 import type { ConfiguredWork } from './worker-protocol.ts';
 
-/** The config store as the worker group sees it. */
+/** The config store from the point of view of the worker group. */
 export interface CountedWork extends ConfiguredWork {
   /** `undefined` if the connector does not exist. */
   taskCount(connector: string): number | undefined;
@@ -16,14 +16,14 @@ export class KnownConnectors {
     this.#configured = configured;
   }
 
-  /** Reads the connectors that exist at the start, on which the first assignment is based. */
+  /** Reads the connectors that exist at the start. The first assignment is based on them. */
   readAll(): void {
     for (const name of this.#configured.work().connectors) {
       this.#counts.set(name, this.#configured.taskCount(name) ?? 0);
     }
   }
 
-  /** The reason for a rebalance; `undefined` if neither the connector nor its number of tasks has changed. */
+  /** Returns the reason for a rebalance, or `undefined` if neither the connector nor its number of tasks has changed. */
   changed(connector: string): Rejoin | undefined {
     const count = this.#configured.taskCount(connector);
     const before = this.#counts.get(connector);

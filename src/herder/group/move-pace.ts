@@ -1,28 +1,32 @@
 import { WorkSet } from './work-set.ts';
 
-/** After this delay all members rejoin, so that revoked work is assigned without waiting for a heartbeat. */
+/** Delay after which all members rejoin, so that revoked work is assigned without waiting for a heartbeat. */
 const REVOKED_MS = 20;
 /**
- * After this delay all members rejoin, so that the next part is revoked. A member with new tasks rejoins when they deliver. A member
- * that rejoins too early starts the next rebalance before a slow member has its tasks.
+ * Delay after which all members rejoin, so that the next part is revoked. A member with new tasks waits until they deliver
+ * records: if it rejoined too early, it would start the next rebalance before a slow member has its tasks.
  */
 export const ASSIGNED_MS = 100;
 const FIRST_SIZE = 4;
 const SMALLEST_SIZE = 2;
 const LARGEST_SIZE = 32;
-/** Time from one part to the next. A longer time hardly depends on the size: tasks do not start or have nothing to deliver. */
+/**
+ * Limits of the time between two parts. Below `QUICK_MS`, the next part is larger; between `SLOW_MS` and `HANGING_MS`, it is
+ * smaller. A longer time hardly depends on the size of the part: its tasks do not start or have nothing to deliver.
+ */
 const QUICK_MS = 250;
 const SLOW_MS = 500;
 const HANGING_MS = 2000;
 
-/** Whether an assignment with this delay is one of several by which work moves in parts. */
+/** Returns true if an assignment with this delay is one of several that move work in parts. */
 export function isMoving(delayMs: number): boolean {
   return delayMs > 0 && delayMs <= ASSIGNED_MS;
 }
 
 /**
- * Limits how much work moves at the same time. Stopped work waits until the work before it has started, so the next part is stopped
- * only when the previous one delivers on its new workers. The longer that takes, the smaller are the parts.
+ * Limits how much work moves at the same time. Work that was stopped must wait until the work that moved before it has started.
+ * Therefore the next part is stopped only when the tasks of the previous part deliver records on their new workers. The longer
+ * this takes, the smaller the parts become.
  */
 export class MovePace {
   readonly #now: () => number;
@@ -37,7 +41,7 @@ export class MovePace {
     this.#now = now;
   }
 
-  /** Starts a rebalance that assigns this number of tasks, which must deliver before others stop. */
+  /** Starts a rebalance that assigns this number of tasks. Other tasks are stopped only after these deliver records. */
   begin(assigned: number): void {
     this.#mayRevoke = assigned === 0;
     this.#remaining = 0;
@@ -45,7 +49,7 @@ export class MovePace {
     this.#isMoving = false;
   }
 
-  /** The part of this work that is revoked in this rebalance. */
+  /** Returns the part of this work that is revoked in this rebalance. */
   take(work: WorkSet): WorkSet {
     if (work.isEmpty) return work;
     this.#isMoving = true;
@@ -56,7 +60,7 @@ export class MovePace {
     return part;
   }
 
-  /** After how many milliseconds all members rejoin; 0: nothing moves. */
+  /** Returns the delay in milliseconds after which all members rejoin; 0 if no work is moving. */
   end(): number {
     if (this.#hasRevoked) return REVOKED_MS;
     if (this.#isMoving) return ASSIGNED_MS;

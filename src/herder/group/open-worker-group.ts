@@ -7,10 +7,10 @@ import { WorkerGroup } from './worker-group.ts';
 import type { WorkerGroupSettings } from './worker-group-settings.ts';
 import { openKafkaGroup } from './worker-membership.ts';
 
-/** Users set the log level of the group by this name. */
+/** Name under which users set the log level of the group. */
 const LOGGER = 'org.apache.kafka.connect.runtime.distributed.WorkerCoordinator';
 
-/** Opens the group that the configuration names. `url`: this worker's REST API. */
+/** Opens the worker group of the configuration. `url` is the URL of this worker's REST API. */
 export function openWorkerGroup(
   { common, distributed, own, clients }: DistributedWorkerConfig,
   configs: ConfigStore,
@@ -36,7 +36,7 @@ export function openWorkerGroup(
 }
 
 /**
- * The config store as the worker group sees it.
+ * Provides the config store to the worker group.
  * @internal
  */
 export function configuredWork(configs: ConfigStore): CountedWork {

@@ -7,13 +7,13 @@ import { taskKey } from './task-key.ts';
 import { WorkSet } from './work-set.ts';
 
 /**
- * The work of this worker by its last assignment, and its revocation.
+ * The work that the last assignment gave to this worker, and its revocation.
  *
  *   nothing --add--> work --release--> less work, the rest continues
- *   any --drop--> nothing; `dropped` resolves when everything has stopped
+ *   any --drop--> nothing; `dropped` resolves when all work has stopped
  */
 export class OwnWork {
-  /** From the next join on, this worker accepts no work. */
+  /** If set, this worker accepts no work from the next join on. */
   isDraining = false;
   readonly #owned = new WorkSet();
   readonly #stop: (work: Work, handsOver: boolean) => Promise<Handovers>;
@@ -22,13 +22,13 @@ export class OwnWork {
   readonly #handovers = new RecentHandovers();
   #generation: Generation | undefined;
   #assignment: MemberAssignment | undefined;
-  /** Member and generation of the last assignment. */
+  /** Member id and generation of the last assignment that was applied. */
   #applied: string | undefined;
   #drops = 0;
   #dropping: Promise<void> = Promise.resolve();
   #lossCount = 0;
 
-  /** `stop` resolves when this work has been stopped here, with the handovers for its next workers. */
+  /** `stop` stops this work on this worker, and resolves with the handovers for the next workers. */
   constructor(stop: (work: Work, handsOver: boolean) => Promise<Handovers>, logger: Logger) {
     this.#stop = stop;
     this.#logger = logger;
@@ -52,7 +52,10 @@ export class OwnWork {
     return this.#generation?.generationId ?? -1;
   }
 
-  /** -1 for a worker that lost its membership: it does not know what the others were assigned since, so as a leader it starts over. */
+  /**
+   * -1 if this worker lost its membership. It then does not know what was assigned to the others in the meantime, so as a
+   * leader it starts without a previous assignment.
+   */
   get lastCompletedGeneration(): number {
     return this.#assignment === undefined ? -1 : this.generationId;
   }
@@ -71,12 +74,12 @@ export class OwnWork {
     return this.#assignment !== undefined && this.#assignment.leader === this.#generation?.memberId;
   }
 
-  /** The number of times that all work was dropped. An assignment that was made before a drop is stale. */
+  /** The number of times that all work was dropped. An assignment that was received before a drop is stale. */
   get drops(): number {
     return this.#drops;
   }
 
-  /** Work that other workers may already run is being stopped here. */
+  /** True while work that other workers may already run is being stopped here. */
   get isLosing(): boolean {
     return this.#lossCount > 0;
   }
@@ -89,7 +92,10 @@ export class OwnWork {
     return this.#owned.tasks.has(taskKey(id));
   }
 
-  /** Whether the assignment of the generation is already applied: the coordinator repeats it while no rebalance is due. */
+  /**
+   * Returns true if the assignment of this generation has already been applied. The coordinator repeats an assignment if the
+   * worker rejoins while no rebalance is due.
+   */
   hasApplied({ generationId, memberId }: Generation): boolean {
     return this.#assignment !== undefined && this.#applied === `${memberId} ${String(generationId)}`;
   }
@@ -107,14 +113,15 @@ export class OwnWork {
     this.#assignment = { ...lasting, assigned: this.#owned.toWork(), revoked: NO_WORK };
   }
 
-  /** Resolves when this worker's part of the work has been stopped, so that others can run it. */
+  /** Stops the given work. Resolves when other workers can run it. */
   async release(work: WorkSet): Promise<void> {
     this.#handovers.add(await this.#end(work, true));
   }
 
   /**
-   * Stops all work in the background. `isLost`: other workers may already run it, so it must not write any more. Otherwise no other
-   * worker gets it before this worker rejoins the group, and tasks deliver and commit the records that they hold.
+   * Stops all work in the background. If `isLost` is set, other workers may already run it, so it must not write any more.
+   * Otherwise no other worker receives it before this worker rejoins the group, so tasks deliver and commit their pending
+   * records.
    */
   drop(reason: string, isLost: boolean): void {
     this.#drops += 1;

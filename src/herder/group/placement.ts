@@ -5,11 +5,14 @@ import { NO_HANDOVERS, type Handovers } from './handovers.ts';
 
 /** Receives the assignments and revocations of this worker. */
 export interface WorkListener {
-  /** The work was assigned to this worker; `isLeader` may have changed too. Resolves when the assignment has been handled. */
+  /**
+   * Called when work was assigned to this worker; `isLeader` may have changed too. Resolves when the assignment has been
+   * handled.
+   */
   assigned(work: Work, handovers: Handovers): Promise<void>;
   /**
-   * The work was revoked. Resolves when it has been stopped here and its statuses are written. `handsOver`: other workers start it
-   * immediately, with the handovers of its tasks.
+   * Called when work was revoked. Resolves when the work has been stopped here and its statuses have been written. `handsOver`
+   * means that other workers start the work immediately, with the handovers of its tasks.
    */
   revoked(work: Work, handsOver: boolean): Promise<Handovers>;
 }
@@ -17,7 +20,7 @@ export interface WorkListener {
 /** One rebalance, from its reason to the start of the new work. */
 export interface RebalanceView {
   readonly generation: number;
-  /** Whether this worker became the leader, or remained it. */
+  /** True if this worker became or remained the leader. */
   readonly led: boolean;
   readonly reason: string;
   readonly completedAtMs: number;
@@ -31,13 +34,13 @@ export interface RebalanceView {
   readonly left?: readonly string[] | undefined;
 }
 
-/** A past rebalance, with the first names of its work and their number. */
+/** A past rebalance. Each list of work contains only the first names and the total number. */
 export interface PastRebalance extends RebalanceView {
   readonly assignedCount: number;
   readonly revokedCount: number;
 }
 
-/** A worker's place in its group, for operators. */
+/** A worker's view of its group, for operators. */
 export interface ClusterView {
   readonly groupId: string;
   /** `sessioned`, `compatible` or `default`; `undefined` before the first assignment. */
@@ -46,9 +49,9 @@ export interface ClusterView {
   readonly leaderUrl: string | undefined;
   readonly isLeader: boolean;
   readonly rebalancing: boolean;
-  /** The worker hands over its work and receives none. */
+  /** True if the worker hands over its work and receives none. */
   readonly draining: boolean;
-  /** The longest time for which the work of a lost worker is unassigned: its session timeout and the rebalance delay. */
+  /** Maximum time for which the work of a lost worker is not assigned: the session timeout plus the rebalance delay. */
   readonly lostWorkWaitsMs: number;
   readonly connectors: readonly string[];
   readonly tasks: readonly TaskId[];
@@ -57,53 +60,53 @@ export interface ClusterView {
   readonly rebalanceAverageMs: number;
   readonly rebalanceMaxMs: number;
   readonly lastRebalance: RebalanceView | undefined;
-  /** The last rebalances of this worker, the newest last. */
+  /** The most recent rebalances of this worker, oldest first. */
   readonly rebalances: readonly PastRebalance[];
   /** Metrics of the requests to the group coordinator. */
   readonly requests: GroupCoordinatorMetrics | undefined;
 }
 
-/** A worker of the group, as the leader knows it since the last assignment. */
+/** A worker of the group, as the leader knew it at the last assignment. */
 export interface GroupWorker {
   /** Advertised `host:port`. */
   readonly workerId: string;
-  /** Ends with a slash. */
+  /** URL of the REST API; ends with a slash. */
   readonly url: string;
   readonly draining: boolean;
-  /** Number of its connectors; for a draining worker, the remaining ones. */
+  /** Number of its connectors. For a draining worker, the number of remaining connectors. */
   readonly connectors: number;
   readonly tasks: number;
 }
 
 /**
- * Where connectors and tasks run: which of them are assigned to this worker. It is separate from what should run (the config store)
- * and from whether it runs (supervision and status), so that several workers can share the work.
+ * Determines which connectors and tasks are assigned to this worker. This is separate from what should run (the config store)
+ * and from what is running (supervision and status), so that several workers can share the work.
  */
 export interface Placement {
-  /** Increases with each rebalance; part of every status record (0 in standalone mode). */
+  /** Increases with each rebalance. Every status record contains it. 0 in standalone mode. */
   readonly generation: number;
   /** Only the leader writes connector and task configurations. */
   readonly isLeader: boolean;
   /** URL of the leader's REST API; `undefined` while there is no leader. */
   readonly leaderUrl: string | undefined;
   /**
-   * From this time on, other workers may run the work of this worker. The time advances with each contact to the coordinator; it is in
-   * milliseconds since the epoch, and 0 while lost work is being stopped.
+   * After this time, other workers may run the work of this worker. Each contact with the coordinator extends it. In
+   * milliseconds since the epoch; 0 while lost work is being stopped.
    */
   readonly mayWorkUntil: number;
   ownsConnector(name: string): boolean;
   ownsTask(id: TaskId): boolean;
-  /** URL of the REST API of the worker that owns the connector, or the task; only known on the leader. */
+  /** URL of the REST API of the worker that owns the connector or task. Only the leader knows it. */
   ownerUrl(connector: string, task?: number): string | undefined;
-  /** Resolves with the first assignment. The stores must have been read. */
+  /** Joins the cluster. Resolves with the first assignment. The stores must have been read. */
   start(listener: WorkListener): Promise<void>;
   /** Leaves the cluster. All connectors and tasks of this worker must have been stopped. */
   stop(): Promise<void>;
-  /** An assigned task delivers, or will not deliver; other moving tasks no longer wait for it. */
+  /** Called when an assigned task delivers records, or will not deliver any. Other moving tasks then no longer wait for it. */
   arrived(id: TaskId): void;
-  /** The connector was created or deleted, or its number of tasks has changed. */
+  /** Called when the connector was created or deleted, or when its number of tasks has changed. */
   workChanged(connector: string): void;
-  /** Resolves when no rebalance is in progress; rejects if this worker stops before that. */
+  /** Resolves when no rebalance is in progress. Rejects if this worker stops before that. */
   settled(): Promise<void>;
   /** `undefined` for a standalone worker. */
   view(): ClusterView | undefined;
@@ -111,18 +114,18 @@ export interface Placement {
 
 /** Placement in a group whose workers can be drained. */
 export interface DrainablePlacement extends Placement {
-  /** All workers of the group; only known on the leader. */
+  /** All workers of the group. Only the leader knows them. */
   workers(): readonly GroupWorker[] | undefined;
-  /** The leader is not a Sluice worker, so it does not support draining. */
+  /** True if the leader is not a Sluice worker and therefore does not support draining. */
   readonly isLeaderForeign: boolean;
   /**
-   * Starts or ends draining: a draining worker hands over its connectors and tasks in small parts and receives no others, regardless of
-   * which worker leads. The setting lasts until the process ends.
+   * Starts or ends draining. A draining worker hands over its connectors and tasks in small parts and receives no others,
+   * whichever worker is the leader. The setting applies until the process ends.
    */
   drain(isDraining: boolean): void;
 }
 
-/** Must be checked before each write: false as soon as other workers may run the work of this worker. */
+/** Must be checked before each write. Returns false as soon as other workers may run the work of this worker. */
 export function mayWork({ mayWorkUntil }: Pick<Placement, 'mayWorkUntil'>): boolean {
   return Date.now() <= mayWorkUntil;
 }
@@ -155,11 +158,11 @@ export class SoleWorker implements Placement {
   }
 
   arrived(): void {
-    // Nothing moves.
+    // No work moves, so nothing waits for the task.
   }
 
   workChanged(): void {
-    // A standalone worker owns all work.
+    // A standalone worker always owns all work.
   }
 
   async settled(): Promise<void> {

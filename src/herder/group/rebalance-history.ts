@@ -6,11 +6,11 @@ import type { ClusterView, GroupWorker, PastRebalance, RebalanceView } from './p
 import { protocolVersion, workNames, type MemberAssignment, type Work } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
 
-/** Number of rebalances that are kept, and the number of names that are kept of each. */
+/** Number of rebalances that are remembered, and number of names that are remembered of each. */
 const MAX_REMEMBERED = 50;
 const MAX_NAMES = 20;
 
-/** Logs each rebalance of this worker and keeps statistics and the last ones. */
+/** Logs each rebalance of this worker, and keeps statistics and the most recent rebalances. */
 export class RebalanceHistory {
   readonly #logger: Logger;
   readonly #timesMs: SampledStat;
@@ -95,7 +95,10 @@ export class RebalanceHistory {
   }
 }
 
-/** Java's log line for an assignment, for which scripts wait (org.apache.kafka.connect.runtime.distributed.DistributedHerder). */
+/**
+ * Returns Java's log line for an assignment, which some scripts wait for
+ * (org.apache.kafka.connect.runtime.distributed.DistributedHerder).
+ */
 export function joinedLine({ generationId, protocol }: Generation, assignment: MemberAssignment): string {
   const { error, leader, leaderUrl, configOffset, assigned, revoked, delayMs } = assignment;
   const fields = [

@@ -8,7 +8,9 @@ import { ASSIGNED_MS, isMoving } from './move-pace.ts';
 /** A request to rejoin the worker group. */
 export interface Rejoin {
   readonly reason: string;
-  /** Offset after the config record that is the reason. An assignment based on this offset makes the rejoin unnecessary. */
+  /**
+   * Offset after the config record that is the reason. An assignment that is based on this offset makes the rejoin unnecessary.
+   */
   readonly configOffset?: number;
 }
 
@@ -24,22 +26,22 @@ export function mergeRejoins(first: Rejoin | undefined, second: Rejoin): Rejoin 
 }
 
 /**
- * Whether an assignment based on the config topic up to `configOffset` makes the rejoin unnecessary.
+ * Returns true if an assignment that is based on the config topic up to `configOffset` makes the rejoin unnecessary.
  * @internal
  */
 export function isObsolete(rejoin: Rejoin, configOffset: number): boolean {
   return rejoin.configOffset !== undefined && rejoin.configOffset <= configOffset;
 }
 
-/** The state of the membership, and the delay of the last assignment. */
+/** The state of the membership and the delay of the last assignment. */
 interface GroupState {
   readonly state: MemberState | undefined;
   readonly delayMs: number;
 }
 
 /**
- * Decides when this worker rejoins its group, and why: after a rebalance of the group has started, on request, or after the delay of the
- * last assignment. While work moves in parts, it waits until the new tasks of this worker deliver.
+ * Decides when and why this worker rejoins its group: after a rebalance of the group has started, on request, or after the
+ * delay of the last assignment. While work moves in parts, the rejoin waits until the new tasks of this worker deliver records.
  */
 export class RejoinSchedule {
   readonly #group: () => GroupState;
@@ -56,7 +58,7 @@ export class RejoinSchedule {
     });
   }
 
-  /** Whether a request is pending. */
+  /** True if a request is pending. */
   get isRequested(): boolean {
     return this.#request !== undefined;
   }
@@ -66,7 +68,7 @@ export class RejoinSchedule {
     this.#changed.notify();
   }
 
-  /** The state of the membership has changed. */
+  /** Called when the state of the membership has changed. */
   groupChanged(): void {
     this.#changed.notify();
   }
@@ -82,7 +84,7 @@ export class RejoinSchedule {
     this.#delayEndMs = undefined;
   }
 
-  /** An assignment was applied; it may make a request obsolete. */
+  /** Called when an assignment was applied. It may make a pending request obsolete. */
   assigned({ assigned, delayMs, configOffset }: MemberAssignment): void {
     this.#arrivals.expect(assigned.tasks);
     if (delayMs > 0) this.rejoinAfter(delayMs);
@@ -93,13 +95,13 @@ export class RejoinSchedule {
     this.#delayEndMs = Date.now() + delayMs;
   }
 
-  /** Resolves with the reason when a rejoin is due, or with `undefined` when the signal aborts. */
+  /** Resolves with the reason when a rejoin is due. Resolves with `undefined` if the signal aborts before that. */
   async untilDue(signal: AbortSignal): Promise<string | undefined> {
     while (!signal.aborted) {
       const { state, delayMs } = this.#group();
       const isStarting = this.#arrivals.count > 0 && delayMs === ASSIGNED_MS;
       if (isStarting && (state === 'stable' || state === 'rebalancing')) {
-        // The next part is revoked when all members have rejoined.
+        // Waits until the new tasks deliver records, because the next part is revoked when all members have rejoined.
         await this.#changed.wait();
         continue;
       }
@@ -118,7 +120,7 @@ export class RejoinSchedule {
     return undefined;
   }
 
-  /** Wakes `untilDue`, whose signal must have been aborted. */
+  /** Wakes `untilDue`. The caller must have aborted its signal. */
   close(): void {
     this.#arrivals.close();
     this.#changed.notify();

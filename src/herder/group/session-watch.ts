@@ -9,8 +9,8 @@ export interface WatchedMember {
 }
 
 /**
- * Detects that the session of this worker must have timed out, because the process was suspended or the coordinator did not answer
- * for longer than the session timeout. Other workers may run its work by then.
+ * Detects that the session of this worker must have timed out, because the process was suspended or the coordinator did not
+ * respond for longer than the session timeout. Other workers may run its work from then on.
  */
 export class SessionWatch {
   readonly #sessionTimeoutMs: number;
@@ -40,14 +40,18 @@ export class SessionWatch {
   }
 
   /**
-   * Must be checked before each write. It is false as soon as a suspended process resumes, before any timer has run. A suspension may
-   * be shorter than the session timeout even though the last contact was longer ago.
+   * Must be checked before each write. When a suspended process resumes, this is false immediately, even before any timer has
+   * run. It may also be false after a suspension that was shorter than the session timeout, because the last contact was
+   * earlier.
    */
   get mayWork(): boolean {
     return Date.now() <= this.mayWorkUntil;
   }
 
-  /** The group expects no heartbeats while it waits for the other members to join. */
+  /**
+   * The time until which this worker may write. While the group waits for other members to join, it expects no heartbeats, so
+   * the last contact then does not count.
+   */
   get mayWorkUntil(): number {
     const { lastContactAt, state, unanswered } = this.#member();
     const isExpected = lastContactAt > 0 && (state !== 'joining' || unanswered);
@@ -55,7 +59,7 @@ export class SessionWatch {
     return lastSignAt + this.#sessionTimeoutMs;
   }
 
-  /** Whether the session must have timed out since the last contact. */
+  /** True if the session must have timed out since the last contact. */
   get isOverdue(): boolean {
     const { lastContactAt } = this.#member();
     return lastContactAt > 0 && Date.now() - lastContactAt > this.#sessionTimeoutMs;
@@ -73,7 +77,7 @@ export class SessionWatch {
     }
   }
 
-  /** The group expects no heartbeats while it waits for the other members to join. */
+  /** While the group waits for other members to join, it expects no heartbeats, so the session does not time out. */
   get #hasExpired(): boolean {
     if (!this.isOverdue) return false;
     const { state, unanswered } = this.#member();

@@ -1,4 +1,4 @@
-/** Whether the group is settled, that is, no rebalance is in progress; callers can wait for it. */
+/** Tracks whether the group is settled, that is, no rebalance is in progress. Callers can wait until it is settled. */
 export class Settling {
   #isSettled = false;
   readonly #waiters = new Set<{ resolve: () => void; reject: (error: Error) => void }>();
@@ -17,14 +17,14 @@ export class Settling {
     this.#waiters.clear();
   }
 
-  /** Resolves when the next rebalance ends, even if none is in progress. */
+  /** Resolves when the next rebalance ends, even if none is in progress now. */
   async next(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#waiters.add({ resolve, reject });
     });
   }
 
-  /** Rejects all waiting callers with the error. */
+  /** Rejects all callers that are waiting, with this error. */
   abandon(error: Error): void {
     for (const { reject } of this.#waiters) reject(error);
     this.#waiters.clear();

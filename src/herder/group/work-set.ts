@@ -1,7 +1,7 @@
 import type { Work } from './group-bytes.ts';
 import { taskKey, taskOf } from './task-key.ts';
 
-/** Connectors and tasks as two sets, for set operations. A task is represented by its `taskKey`. */
+/** Connectors and tasks as two sets, which allows set operations. A task is represented by its `taskKey`. */
 export class WorkSet {
   readonly connectors: Set<string>;
   readonly tasks: Set<string>;
@@ -41,7 +41,7 @@ export class WorkSet {
     return rest;
   }
 
-  /** The intersection of both sets. */
+  /** Returns the intersection of both sets. */
   shared(other: WorkSet): WorkSet {
     return new WorkSet(
       [...this.connectors].filter((connector) => other.connectors.has(connector)),

@@ -2,11 +2,11 @@ import type { MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { GroupOptions } from '../../kafka/group/group-membership.ts';
 
 export interface WorkerGroupSettings extends GroupOptions {
-  /** The URL at which other workers reach this one; it ends with a slash. */
+  /** The URL at which other workers reach this worker; ends with a slash. */
   readonly url: string;
   /** `connect.protocol` */
   readonly protocol: string;
-  /** `mixed.group`: whether other workers than Sluice may be in the group. */
+  /** `mixed.group`: determines whether workers other than Sluice may be in the group. */
   readonly mixed: 'allow' | 'refuse';
   /** `scheduled.rebalance.max.delay.ms` */
   readonly maxDelayMs: number;

@@ -22,7 +22,7 @@ import { WorkerMembership } from './worker-membership.ts';
 const FOREIGN_REFUSED = 'a worker that is not Sluice was refused';
 const ALL_REASSIGNED = 'all work is reassigned (eager protocol)';
 const AFTER_FAILURE_MS = 5000;
-/** Delay after the coordinator has repeated an assignment. */
+/** Delay before the next rejoin if the coordinator has repeated an assignment. */
 const REPEATED_MS = 50;
 
 /**
@@ -121,7 +121,7 @@ export class WorkerGroup implements DrainablePlacement {
     this.#schedule.arrived(id);
   }
 
-  /** Rejects if the group cannot be joined with these settings. */
+  /** Rejects if it is impossible to join the group with these settings. */
   async start(listener: WorkListener): Promise<void> {
     this.#listener = listener;
     this.#known.readAll();
@@ -196,15 +196,15 @@ export class WorkerGroup implements DrainablePlacement {
     }
   }
 
-  /** A method, because the compiler would assume that the value does not change during a loop. */
+  /** This is a method, because the compiler would otherwise assume that the value does not change during a loop. */
   #isStopped(): boolean {
     return this.#shutdown.signal.aborted;
   }
 
-  /** One rebalance, from the drop of work that must not run during it to the start of new work. */
+  /** Runs one rebalance, from dropping the work that must not run during it to starting the new work. */
   async #rebalance(): Promise<void> {
     const { isLost } = this.#membership;
-    // Without a rebalance delay the work of a lost member is already assigned to others.
+    // Without a rebalance delay, the work of a lost member has already been assigned to others.
     if (isLost && (this.#watch.isOverdue || this.#settings.maxDelayMs === 0))
       this.#drop('the session of this worker timed out');
     if (this.#settings.protocol.toLowerCase() === 'eager' || this.#work.protocol === 'default')
@@ -233,7 +233,7 @@ export class WorkerGroup implements DrainablePlacement {
     this.#logger.info(joinedLine(generation, assignment));
     if (generation.protocol === 'default' && this.#work.protocol !== 'default') this.#dropForEager(true);
     if (this.#work.hasApplied(generation)) {
-      // Other members are still stopping the work that moves.
+      // Other members are still stopping the work that moves, so this worker rejoins a little later.
       if (assignment.delayMs > 0) this.#schedule.rejoinAfter(Math.max(assignment.delayMs, REPEATED_MS));
       this.#settle();
       return;
@@ -275,7 +275,7 @@ export class WorkerGroup implements DrainablePlacement {
     await this.#membership.leave();
   }
 
-  /** Stops all work; the next rebalance waits until it has stopped. */
+  /** Stops all work. The next rebalance starts after it has stopped. */
   #drop(reason: string, isLost = true): void {
     this.#settling.begin();
     this.#work.drop(reason, isLost);
@@ -287,7 +287,7 @@ export class WorkerGroup implements DrainablePlacement {
   }
 }
 
-/** The assignment of the leader; `undefined`, after a warning, if it cannot be read. */
+/** Returns the assignment of the leader. If it cannot be read, logs a warning and returns `undefined`. */
 function assignmentOf({ assignment, generationId }: Generation, logger: Logger): MemberAssignment | undefined {
   try {
     const decoded = decodeAssignment(assignment);

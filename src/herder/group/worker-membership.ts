@@ -18,7 +18,7 @@ import { WorkerProtocol, type ConfiguredWork } from './worker-protocol.ts';
 const LEAVE_MS = 2000;
 const NOT_JOINED: WatchedMember = { lastContactAt: 0, unanswered: false, state: 'joining' };
 
-/** Opens the group on the broker. `clientId`: `client.id`; if it is empty, the address of this worker is used. */
+/** Opens the group on the broker. `clientId` is `client.id`; if it is empty, the address of this worker is used. */
 export function openKafkaGroup(
   client: ClientProperties,
   clientId: string,
@@ -29,9 +29,7 @@ export function openKafkaGroup(
   return new KafkaGroup({ ...client, 'client.id': markedClientId(clientId || name) }, settings, logger, name);
 }
 
-/**
- * This worker as a member of its group. Each time that it leaves the group, it continues with a new GroupMember.
- */
+/** This worker as a member of its group. Whenever it leaves the group, a new GroupMember replaces the old one. */
 export class WorkerMembership {
   readonly #url: string;
   readonly #logger: Logger;
@@ -72,17 +70,17 @@ export class WorkerMembership {
     return this.state === 'lost' || this.state === 'failed';
   }
 
-  /** Leader only: the last assignment was empty for all members, so another rebalance must follow. */
+  /** On the leader, true if the last assignment was empty for all members, so that another rebalance must follow. */
   get needsReassignment(): boolean {
     return this.#protocol.needsReassignment;
   }
 
-  /** URL of the owner of a connector, or of one of its tasks; only known on the leader. */
+  /** Returns the URL of the owner of a connector or of one of its tasks. Only the leader knows it. */
   ownerUrl(connector: string, task?: number): string | undefined {
     return this.#protocol.ownerUrl(connector, task);
   }
 
-  /** The members of the last assignment; only known on the leader. */
+  /** The members of the last assignment. Only the leader knows them. */
   get workers(): readonly GroupWorker[] {
     return this.#protocol.workers;
   }
@@ -101,14 +99,14 @@ export class WorkerMembership {
   }
 
   async join(): Promise<Generation> {
-    return this.#foreignMembers.join(this.#renewed());
+    return this.#foreignMembers.join(this.#currentMember());
   }
 
   requestRejoin(reason: string): void {
-    this.#renewed().requestRejoin(reason);
+    this.#currentMember().requestRejoin(reason);
   }
 
-  /** Whether this worker must not work for the leader of the generation. */
+  /** Returns true if this worker must not accept work from the leader of the generation. */
   refusesLeader({ leaderId }: Generation): boolean {
     return this.#foreignMembers.refusesLeader(leaderId);
   }
@@ -117,18 +115,18 @@ export class WorkerMembership {
     await this.#foreignMembers.untilGone(signal);
   }
 
-  /** Leader only: removes the refused members. Resolves with whether there were any. */
+  /** Called on the leader. Removes the refused members. Resolves with true if there were any. */
   async removeRefused(): Promise<boolean> {
     return this.#foreignMembers.removeRefused();
   }
 
-  /** Leaves the group; the next join is that of a new member. */
+  /** Leaves the group. The next join uses a new member. */
   async leave(): Promise<void> {
     await this.#member?.leave(LEAVE_MS);
     this.#renew();
   }
 
-  /** Leaves the group for good. */
+  /** Leaves the group permanently. */
   async stop(): Promise<void> {
     await this.#member?.leave(LEAVE_MS);
   }
@@ -141,7 +139,7 @@ export class WorkerMembership {
     this.#member = this.#group.member(this.#protocol, this.#onState);
   }
 
-  #renewed(): GroupMember {
+  #currentMember(): GroupMember {
     if (this.#member === undefined) throw new Error('The worker group has not been started');
     return this.#member;
   }

@@ -25,7 +25,10 @@ import type { WorkerGroupSettings } from './worker-group-settings.ts';
 
 const MAX_SHOWN = 200;
 
-/** Protocols that a worker offers by `connect.protocol`, best first. The older ones allow a group with old members to agree on one. */
+/**
+ * Protocols that a worker offers, by `connect.protocol`, in order of preference. The older ones allow a group with old members
+ * to agree on one.
+ */
 const OFFERS: Readonly<Record<string, readonly ConnectProtocolName[]>> = {
   sessioned: ['sessioned', 'compatible', 'default'],
   compatible: ['compatible', 'default'],
@@ -34,9 +37,9 @@ const OFFERS: Readonly<Record<string, readonly ConnectProtocolName[]>> = {
 
 /** The part of the config store that assignments need. */
 export interface ConfiguredWork {
-  /** The offset after the last record that was read; -1 when there is none. */
+  /** The offset after the last record that was read; -1 if no record was read. */
   readonly offset: number;
-  /** Resolves when all records that exist at the time of the call have been read. */
+  /** Resolves when all records that existed at the time of the call have been read. */
   refresh(): Promise<void>;
   work(): Work;
 }
@@ -46,8 +49,8 @@ interface Member extends MemberMetadata {
 }
 
 /**
- * Connect's group protocol: the metadata with which a worker joins, and the assignments that the leader computes
- * (org.apache.kafka.connect.runtime.distributed.WorkerCoordinator).
+ * Connect's group protocol. It consists of the metadata with which a worker joins, and of the assignments that the leader
+ * computes (org.apache.kafka.connect.runtime.distributed.WorkerCoordinator).
  */
 export class WorkerProtocol implements GroupProtocol {
   readonly type = 'connect';
@@ -59,7 +62,7 @@ export class WorkerProtocol implements GroupProtocol {
   readonly #logger: Logger;
   readonly #assignor: CooperativeAssignor;
   readonly #lines: SpacedLines;
-  /** Leader only: the owners of connectors and tasks by the last assignment. */
+  /** On the leader, the URLs of the owners of connectors and tasks, according to the last assignment. */
   #ownerUrls: ReadonlyMap<string, string> = new Map();
   #workers: readonly GroupWorker[] = [];
   #lastProtocol: string | undefined;
@@ -82,17 +85,17 @@ export class WorkerProtocol implements GroupProtocol {
     this.#assignor = new CooperativeAssignor(settings.maxDelayMs);
   }
 
-  /** The last assignment was empty, so that all members stop their work: another rebalance must follow. */
+  /** True if the last assignment was empty, so that all members stop their work. Another rebalance must follow. */
   get needsReassignment(): boolean {
     return this.#needsReassignment;
   }
 
-  /** URL of the owner of a connector, or of one of its tasks; only known on the leader. */
+  /** Returns the URL of the owner of a connector or of one of its tasks. Only the leader knows it. */
   ownerUrl(connector: string, task?: number): string | undefined {
     return this.#ownerUrls.get(task === undefined ? connector : taskKey({ connector, task }));
   }
 
-  /** The members of the last assignment; only known on the leader. */
+  /** The members of the last assignment. Only the leader knows them. */
   get workers(): readonly GroupWorker[] {
     return this.#workers;
   }
@@ -109,7 +112,7 @@ export class WorkerProtocol implements GroupProtocol {
     const protocol = connectProtocolName(view.protocol) as ConnectProtocolName;
     const members = view.members.flatMap(({ memberId, metadata }) => this.#read(memberId, metadata));
     const foreign = this.#foreignMembers.refused(members);
-    // Members with unreadable metadata receive no work; some of them may have to be refused as well.
+    // Members with unreadable metadata receive no work. Some of them may be foreign members that must be refused.
     this.#foreignMembers.refuseUnread(
       view.members.filter(({ memberId }) => members.every((each) => each.memberId !== memberId)),
     );
@@ -119,14 +122,14 @@ export class WorkerProtocol implements GroupProtocol {
     if (!(await this.#hasRead(groupOffset))) {
       this.#logger.warn(
         { offset: this.#configured.offset, groupOffset },
-        'The leader could not read the config topic as far as other members have; no work is assigned until it can',
+        'The leader has not read the config topic up to the offset of other members; no work is assigned until it has',
       );
       const mismatch = { ...base, error: 'config-mismatch', configOffset: groupOffset, ...NOTHING_NEW } as const;
       return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(mismatch, protocol)]));
     }
-    // The topic was read to its end, so a member that has read further knows records that no longer exist.
+    // The topic has been read to its end. If a member reports a higher offset, it has read records that no longer exist.
     const configOffset = this.#configured.offset;
-    // Work of a Sluice worker cannot run elsewhere, regardless of what foreign members report.
+    // Foreign members may report any work, but work of a Sluice worker must not be assigned elsewhere.
     const held = WorkSet.union(own.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
     const claimed = WorkSet.union(foreign.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
     const leaving = claimed.without(held);
@@ -148,7 +151,7 @@ export class WorkerProtocol implements GroupProtocol {
     return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(assignmentOf(memberId), protocol)]));
   }
 
-  /** `leaving`: work that must stop on foreign members before it may be assigned. */
+  /** `leaving` is work that must stop on foreign members before it may be assigned. */
   #distribute(
     protocol: ConnectProtocolName,
     generation: number,
@@ -157,9 +160,9 @@ export class WorkerProtocol implements GroupProtocol {
   ): Distribution & { readonly revoked: Map<string, Work> } {
     const all = this.#configured.work();
     const configured = leaving.isEmpty ? all : WorkSet.of(all).without(leaving).toWork();
-    // In the eager protocol members do not report the work that they kept until now.
-    const isTurning = protocol === 'default' && this.#lastProtocol !== 'default';
-    this.#needsReassignment = isTurning && this.#settings.protocol.toLowerCase() !== 'eager';
+    // In the eager protocol, members do not report the work that they have kept until now.
+    const isNewlyEager = protocol === 'default' && this.#lastProtocol !== 'default';
+    this.#needsReassignment = isNewlyEager && this.#settings.protocol.toLowerCase() !== 'eager';
     this.#lastProtocol = protocol;
     if (this.#needsReassignment) return { assigned: new Map(), revoked: new Map(), complete: new Map(), delayMs: 0 };
     const draining = new Set(members.filter((member) => member.draining === true).map(({ memberId }) => memberId));
@@ -190,12 +193,13 @@ export class WorkerProtocol implements GroupProtocol {
     }
   }
 
-  /** A member with unreadable metadata receives no work and does not block the others. */
+  /**
+   * Decodes the metadata of a member. A member with unreadable metadata receives no work, so that it does not block the others.
+   */
   #read(memberId: string, metadata: Buffer): Member[] {
     try {
       const read = decodeMetadata(metadata);
-      if (!isWorkerUrl(read.url))
-        throw new ConnectError(`Its address is not a URL of http or https: ${shown(read.url)}`);
+      if (!isWorkerUrl(read.url)) throw new ConnectError(`Its address is not an http or https URL: ${shown(read.url)}`);
       return [{ memberId, ...read }];
     } catch (error) {
       const reason = toError(error).message;
@@ -204,29 +208,29 @@ export class WorkerProtocol implements GroupProtocol {
     }
   }
 
-  /** Java's leader starts another rebalance instead; continuing to read is faster. */
+  /** Reads the config topic up to this offset. Java's leader starts another rebalance instead, but reading is faster. */
   async #hasRead(offset: number): Promise<boolean> {
     if (this.#configured.offset >= offset) return true;
-    // Records that are missing after reading to the end were compacted away.
+    // If the offset is still lower after reading to the end, the missing records were compacted away.
     return this.#configSync.readToEnd();
   }
 }
 
-/** Whether requests can be sent to the URL. */
+/** Returns true if requests can be sent to the URL. */
 function isWorkerUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, username, password } = new URL(url);
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** Quotes a text of another member, shortened. */
+/** Quotes and shortens a text that another member sent. */
 function shown(text: string): string {
   return JSON.stringify(text.slice(0, MAX_SHOWN));
 }
 
 const NOTHING_NEW = { assigned: NO_WORK, revoked: NO_WORK, delayMs: 0 } as const;
 
-/** The remaining work of a draining member counts as its work. */
+/** Describes a member. For a draining member, its remaining work is included. */
 function groupWorker({ url, draining = false, allocation }: Member, complete: Work): GroupWorker {
   const work = WorkSet.of(complete);
   if (draining) work.add(WorkSet.of(allocation?.assigned ?? NO_WORK));

@@ -2,7 +2,7 @@ import type { ConnectorConfig } from '../../connect/api.ts';
 import type { TargetState } from '../../connect/task-assignment.ts';
 import type { ConnectorState, RestartRequest, SessionKey } from './config-state.ts';
 
-/** A change that a record of the config topic made. */
+/** The change that a record of the config topic represents. */
 export type ConfigChange =
   | { readonly kind: 'connector' | 'removed' | 'tasks' | 'target-state'; readonly connector: string }
   | { readonly kind: 'restart'; readonly request: RestartRequest }
@@ -16,7 +16,7 @@ const NONE: ConfigChange = { kind: 'none' };
 interface Entry {
   config: ConnectorConfig | undefined;
   targetState: TargetState;
-  /** Task records that are not committed yet, or never were. */
+  /** Task records that have not been committed, some of which may never be. */
   readonly pendingTasks: Map<number, ConnectorConfig>;
   committed: readonly ConnectorConfig[];
   appliedConfig: ConnectorConfig | undefined;
@@ -26,7 +26,8 @@ interface Entry {
 }
 
 /**
- * State that results from the records of the config topic (docs/compatibility.md#internal-topics). It does no input or output.
+ * The state that results from the records of the config topic (docs/compatibility.md#internal-topics). This class performs no
+ * I/O.
  */
 export class ConfigRecords {
   readonly #entries = new Map<string, Entry>();
@@ -55,12 +56,12 @@ export class ConfigRecords {
     };
   }
 
-  /** Number of tasks of the last generation that wrote in transactions; also known for deleted connectors. */
+  /** Number of tasks of the last generation that wrote in transactions. Also returned for deleted connectors. */
   taskCountRecord(name: string): number | undefined {
     return this.#entries.get(name)?.taskCountRecord;
   }
 
-  /** Throws if the value does not match the key; the caller logs and skips such a record. */
+  /** Applies a record. Throws if the value does not match the key; the caller logs and skips such a record. */
   apply(key: string, value: string | null): ConfigChange {
     if (key === 'session-key') return this.#applySessionKey(value);
     for (const [prefix, apply] of this.#appliers) {
@@ -184,7 +185,7 @@ function properties(value: string): ConnectorConfig {
   return record.properties as ConnectorConfig;
 }
 
-/** Reads `state.v2`; workers before 3.5 only write `state`. */
+/** Reads `state.v2`. Workers before 3.5 write only `state`. */
 function targetState(value: string): TargetState {
   const record = JSON.parse(value) as Record<string, unknown>;
   const state = record['state.v2'] ?? record['state'];

@@ -4,18 +4,27 @@ import type { TargetState } from '../../connect/task-assignment.ts';
 /** State of one connector in the config topic. */
 export interface ConnectorState {
   readonly name: string;
-  /** The user's configuration with unresolved variables, plus `name`. */
+  /** The configuration as the user sent it, with unresolved variables, plus `name`. */
   readonly config: ConnectorConfig;
   readonly targetState: TargetState;
   /** The committed task configurations, by task number. */
   readonly taskConfigs: readonly ConnectorConfig[];
   /** The connector configuration for which the task configurations were generated; `undefined` if unknown. */
   readonly appliedConfig: ConnectorConfig | undefined;
-  /** Task records of the last commit are missing, because they were compacted away: the tasks must be generated again. */
+  /**
+   * True if task records of the last commit are missing because they were compacted away. The task configurations must be
+   * generated again.
+   */
   readonly inconsistent: boolean;
-  /** Number of tasks that may have transactions under their ids, as recorded at their start; `undefined` if there are none. */
+  /**
+   * Number of tasks that may have transactions with their transactional ids, as recorded when they started; `undefined` if
+   * there are none.
+   */
   readonly taskCountRecord: number | undefined;
-  /** Task configurations were written after that record, so earlier tasks must be fenced before the new ones start. */
+  /**
+   * True if task configurations were written after `taskCountRecord`, so that earlier tasks must be fenced before new ones
+   * start.
+   */
   readonly pendingFencing: boolean;
 }
 
@@ -31,7 +40,10 @@ export interface SessionKey {
   readonly createdAtMs: number;
 }
 
-/** Called in log order, after the state of the store has changed. Not called for records that are read during `start`. */
+/**
+ * Notified of changes in log order, after the state of the store has changed. Not notified of records that are read during
+ * `start`.
+ */
 export interface ConfigListener {
   /** The connector was created, changed or deleted, or its task configurations have changed. */
   workChanged(name: string): void;

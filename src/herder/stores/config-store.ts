@@ -13,8 +13,8 @@ interface Write {
 }
 
 /**
- * Stores which connectors and tasks should run. Every write goes to the log and is applied when it is read back. When a `put…` or
- * `remove…` has resolved, the state of the store includes the change.
+ * Stores which connectors and tasks should run. Every write is appended to the log and is applied when it is read back. When a
+ * `put…` or `remove…` call has resolved, the state of the store includes the change.
  */
 export class ConfigStore {
   readonly #records = new ConfigRecords();
@@ -23,10 +23,10 @@ export class ConfigStore {
   readonly #leaderWriter: LeaderWriter | undefined;
   #listener: ConfigListener | undefined;
   #offset = -1;
-  /** Offset of the last record that changed the configuration or target state of a connector, by its name. */
+  /** Offset of the last record that changed the configuration or the target state of a connector, by connector name. */
   readonly #changedAt = new Map<string, number>();
 
-  /** `leaderWriter`: writes the records that only the leader may write, if earlier leaders must be fenced. */
+  /** `leaderWriter` writes the records that only the leader may write. It is set if earlier leaders must be fenced. */
   constructor(open: OpenRecordLog, logger: Logger, leaderWriter?: LeaderWriter) {
     this.#log = open((record) => {
       this.#onRecord(record);
@@ -35,7 +35,7 @@ export class ConfigStore {
     this.#leaderWriter = leaderWriter;
   }
 
-  /** Reads all existing records; after that, the listener is called for each change. */
+  /** Reads all existing records. After that, the listener is called for each change. */
   async start(listener: ConfigListener): Promise<void> {
     await this.#log.start();
     this.#logger.debug({ configOffset: this.#offset }, 'Read the config topic to its end');
@@ -55,17 +55,20 @@ export class ConfigStore {
     await this.#leaderWriter?.release();
   }
 
-  /** Resolves when all records that are in the log at the time of the call have been applied. */
+  /** Resolves when all records that existed in the log at the time of the call have been applied. */
   async refresh(): Promise<void> {
     await this.#log.readToEnd();
   }
 
-  /** The offset after the last applied record; -1 before the first (KafkaConfigBackingStore#snapshot). */
+  /** The offset after the last applied record; -1 if no record has been applied (KafkaConfigBackingStore#snapshot). */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Offset of the last record that changed the configuration or target state of a connector; `undefined` without a topic. */
+  /**
+   * Returns the offset of the last record that changed the configuration or the target state of a connector; `undefined` if the
+   * log is not a topic.
+   */
   changedAt(name: string): number | undefined {
     return this.#changedAt.get(name);
   }
@@ -78,19 +81,19 @@ export class ConfigStore {
     return this.#records.connector(name);
   }
 
-  /** @throws RequestError 404 with the message if the connector does not exist */
+  /** @throws RequestError with status 404 and this message if the connector does not exist */
   require(name: string, message = `Connector ${name} not found`): ConnectorState {
     const state = this.#records.connector(name);
     if (state === undefined) throw new RequestError(404, message);
     return state;
   }
 
-  /** Also known for deleted connectors. */
+  /** Also returned for deleted connectors. */
   taskCountRecord(name: string): number | undefined {
     return this.#records.taskCountRecord(name);
   }
 
-  /** Writes the record of an initial state first, which is Connect's order. */
+  /** Writes a connector configuration. The record of an initial state is written first, as in Connect. */
   async putConnector(name: string, config: ConnectorConfig, initialState?: TargetState): Promise<void> {
     const connector = { key: `connector-${name}`, value: configRecord.properties(config) };
     const target = initialState && { key: `target-state-${name}`, value: configRecord.targetState(initialState) };
@@ -118,7 +121,7 @@ export class ConfigStore {
     ]);
   }
 
-  /** Records that earlier tasks are fenced, and how many tasks the next fencing concerns. */
+  /** Records that earlier tasks have been fenced, and how many tasks the next fencing must cover. */
   async putTaskCount(name: string, tasks: number): Promise<void> {
     await this.#writeAsLeader([{ key: `tasks-fencing-${name}`, value: configRecord.taskCount(tasks) }]);
   }

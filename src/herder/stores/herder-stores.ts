@@ -3,7 +3,7 @@ import type { OffsetStore } from './offset-store.ts';
 import type { OwnStore } from './own-store.ts';
 import type { StatusStore } from './status-store.ts';
 
-/** The stores of a worker: internal topics of a distributed worker, memory and a file of a standalone one. */
+/** The stores of a worker. A distributed worker uses internal topics; a standalone worker uses memory and a file. */
 export interface HerderStores {
   readonly configs: ConfigStore;
   readonly offsets: OffsetStore;

@@ -6,8 +6,8 @@ import { SerialQueue } from '../../async/serial-queue.ts';
 const CLOSE_MS = 2_000;
 
 /**
- * Writes to the config topic in transactions with a transactional id that all workers of a group share. A worker that claims the id
- * fences an earlier leader that has not noticed yet that it lost the leadership
+ * Writes to the config topic in transactions. All workers of a group share the transactional id. When a worker claims the id,
+ * it fences an earlier leader that has not noticed yet that it is no longer the leader
  * (org.apache.kafka.connect.storage.KafkaConfigBackingStore#claimWritePrivileges).
  *
  *   released --claim, write--> claimed --release, a failure--> released
@@ -29,7 +29,9 @@ export class LeaderWriter {
     await this.#queue.run(() => this.#claimed());
   }
 
-  /** Writes all records or none. After a failure, possibly because another worker is the leader, the next write claims the id again. */
+  /**
+   * Writes all records or none. A failure may mean that another worker is the leader. The next write then claims the id again.
+   */
   async write(records: readonly { readonly key: string; readonly value: Buffer | null }[]): Promise<void> {
     const topic = this.#topic;
     const produced = records.map(({ key, value }) => {
@@ -65,11 +67,11 @@ export class LeaderWriter {
       await this.#close();
       throw error;
     }
-    this.#logger.info('Writing to the config topic as its leader, in transactions');
+    this.#logger.info('Claimed the config topic as the leader; writing to it in transactions');
     return producer;
   }
 
-  /** The next claim aborts a transaction that is left open. */
+  /** Closes the producer. If it has left a transaction open, the next claim aborts it. */
   async #close(): Promise<void> {
     const producer = this.#producer;
     this.#producer = undefined;

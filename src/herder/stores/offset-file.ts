@@ -5,8 +5,8 @@ import { readJavaMap, writeJavaMap } from '../../java/java-map-file.ts';
 import type { LogRecord, RecordLog } from './record-log.ts';
 
 /**
- * Source offsets of a standalone worker in one file. Each write replaces the file as a whole (a new file, synced, renamed
- * over the old one), so that a crash leaves the old or the new state.
+ * Source offsets of a standalone worker in one file. Each write replaces the whole file: a new file is written, synced and
+ * renamed. After a crash, the file has either the old or the new content.
  */
 export class OffsetFile implements RecordLog {
   readonly #path: string;

@@ -8,13 +8,16 @@ import type { Logger } from '../../observe/logger.ts';
 import type { LogRecord, OpenRecordLog, RecordLog } from './record-log.ts';
 
 interface Stored {
-  /** The key as it is in the topic. Its bytes identify the entry, and other workers may encode the same partition differently. */
+  /**
+   * The bytes of the key in the topic. They identify the entry, because other workers may encode the same partition
+   * differently.
+   */
   readonly rawKey: Uint8Array;
   readonly partition: SourceCoordinates;
   readonly offset: SourceCoordinates;
 }
 
-/** Source offsets in Connect's offsets topic (docs/compatibility.md#internal-topics), or in a standalone worker's file. */
+/** Source offsets in Connect's offsets topic (docs/compatibility.md#internal-topics), or in the file of a standalone worker. */
 export class OffsetStore implements OffsetStorage {
   readonly #log: RecordLog;
   readonly #logger: Logger;
@@ -44,7 +47,7 @@ export class OffsetStore implements OffsetStorage {
     await this.#log.sendAll(this.encode(connector, offsets));
   }
 
-  /** The records that `write` sends. */
+  /** Returns the records that `write` sends. */
   encode(connector: string, offsets: readonly StoredOffset[]): { key: Uint8Array; value: Uint8Array | null }[] {
     return offsets.map(({ partition, offset }) => ({
       key: this.#rawKey(connector, partition),
@@ -94,7 +97,7 @@ export class OffsetStore implements OffsetStorage {
   }
 }
 
-/** Converts coordinates to a Connect value with the keys in Java's order; integers become Longs. */
+/** Converts coordinates to a Connect value. The keys are in Java's order, and integers become Longs. */
 export function coordinatesValue(coordinates: SourceCoordinates): Map<string, ConnectValue> {
   return new Map(
     javaHashMapOrder(Object.keys(coordinates)).map((key) => {
@@ -104,7 +107,7 @@ export function coordinatesValue(coordinates: SourceCoordinates): Map<string, Co
   );
 }
 
-/** 64-bit integers become numbers if these are exact, otherwise bigints. */
+/** Converts 64-bit integers to numbers if these are exact, and otherwise to bigints. */
 function toCoordinates(value: ConnectValue): SourceCoordinates {
   if (!(value instanceof Map)) throw new Error('it is not a map');
   const coordinates: Record<string, string | number | bigint | boolean | null> = {};

@@ -2,18 +2,19 @@ import { ConnectError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { MemoryLog, type LogRecord, type OpenRecordLog, type RecordLog } from './record-log.ts';
 
-/** The value of a key, as JSON.parse returns it. */
+/** The value of a key, in the form that JSON.parse returns. */
 export type StoredJson = Readonly<Record<string, unknown>>;
 
-/** Called for each change of any worker, in log order; `null` if the entry was removed. */
+/** Called in log order for each change that any worker made. `value` is `null` if the entry was removed. */
 export type OwnStoreListener = (key: string, value: StoredJson | null) => void;
 
 const MAX_VALUE_BYTES = 256 * 1024;
 
 /**
  * Stores state that Kafka Connect does not have, for all workers of a cluster: the restart state of tasks and the history of
- * configurations. It uses a compacted topic (`sluice.storage.topic`), or memory. Keys are paths (`healing/<connector>/<task>`) whose
- * names are encoded by `encodeURIComponent`. The feature that owns a prefix limits the number of its entries.
+ * configurations. The state is in a compacted topic (`sluice.storage.topic`) or in memory. Keys are paths
+ * (`healing/<connector>/<task>`), in which names are encoded by `encodeURIComponent`. The feature that owns a prefix must limit
+ * the number of its entries.
  */
 export class OwnStore {
   #log: RecordLog;
@@ -26,7 +27,7 @@ export class OwnStore {
     this.#logger = logger;
   }
 
-  /** Never rejects: without the topic, entries are kept in memory until the process ends. */
+  /** Reads the topic. Never rejects: if the topic cannot be used, entries are kept in memory until the process ends. */
   async start(): Promise<void> {
     try {
       await this.#log.start();
@@ -34,7 +35,7 @@ export class OwnStore {
       this.#logger.warn(
         { err: error },
         `The topic of sluice.storage.topic cannot be used: ${toError(error).message}. Its entries are kept in the ` +
-          `memory of this worker: counts of restarts and the history of configurations are lost when the worker ends, and other workers do not know them`,
+          `memory of this worker: counts of restarts and the history of configurations are lost when the worker ends, and other workers do not have them`,
       );
       this.#log = new MemoryLog(this.#onRecord);
     }
@@ -44,12 +45,15 @@ export class OwnStore {
     await this.#log.stop();
   }
 
-  /** Resolves when all records that are in the log at the time of the call have been applied. */
+  /** Resolves when all records that existed in the log at the time of the call have been applied. */
   async refresh(): Promise<void> {
     await this.#log.readToEnd();
   }
 
-  /** `null` removes the entry. Resolves when it is written; `get` returns it shortly after. Rejects for values over 256 kB. */
+  /**
+   * Writes an entry, or removes it if the value is `null`. Resolves when the record has been written; `get` returns the value
+   * shortly afterwards. Rejects values over 256 kB.
+   */
   async put(key: string, value: StoredJson | null): Promise<void> {
     const bytes = value === null ? null : Buffer.from(JSON.stringify(value));
     if (bytes !== null && bytes.length > MAX_VALUE_BYTES) {
@@ -62,12 +66,15 @@ export class OwnStore {
     return this.#entries.get(key);
   }
 
-  /** The entries whose keys begin with `prefix`. */
+  /** Returns the entries whose keys start with `prefix`. */
   entries(prefix: string): readonly (readonly [string, StoredJson])[] {
     return [...this.#entries].filter(([key]) => key.startsWith(prefix));
   }
 
-  /** Returns a function that removes the listener. The listener is not called for entries that are read during `start`. */
+  /**
+   * Adds a listener and returns a function that removes it. The listener is not called for entries that are read during
+   * `start`.
+   */
   onChange(listener: OwnStoreListener): () => void {
     this.#listeners.add(listener);
     return () => {

@@ -1,20 +1,20 @@
 import type { CompactedTopic } from '../../kafka/api.ts';
 
-/** A record of a state log: the last record of a key wins, and `null` removes the key. */
+/** A record of a state log. The last record of a key determines its value; `null` removes the key. */
 export interface LogRecord {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
-  /** Offset in the topic; absent without a topic. */
+  /** Offset in the topic; absent if the log is not a topic. */
   readonly offset?: number;
 }
 
 /** The log of a store: a compacted topic, a file, or memory. */
 export type RecordLog = CompactedTopic;
 
-/** Opens a log that passes every record, old and new, to `onRecord` in order. */
+/** Opens a log that calls `onRecord` for every existing and new record, in order. */
 export type OpenRecordLog = (onRecord: (record: LogRecord) => void) => RecordLog;
 
-/** A log that lasts as long as the process (standalone configs and statuses). */
+/** A log in memory, for the configs and statuses of a standalone worker. */
 export class MemoryLog implements RecordLog {
   readonly #onRecord: (record: LogRecord) => void;
 

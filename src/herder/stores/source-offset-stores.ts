@@ -7,8 +7,8 @@ import { OffsetStore } from './offset-store.ts';
 import type { OpenRecordLog } from './record-log.ts';
 
 /**
- * Offsets of source connectors. A connector with `offsets.storage.topic` uses its own topic, with a copy in the worker's store; all
- * others use the worker's store (org.apache.kafka.connect.storage.ConnectorOffsetBackingStore).
+ * Opens the offsets of source connectors. A connector with `offsets.storage.topic` uses its own topic, with a copy in the
+ * worker's store. All others use the worker's store (org.apache.kafka.connect.storage.ConnectorOffsetBackingStore).
  */
 export class SourceOffsetStores implements SourceOffsets {
   readonly #worker: OffsetStore;
@@ -17,8 +17,8 @@ export class SourceOffsetStores implements SourceOffsets {
   readonly #logger: Logger;
 
   /**
-   * `worker` has the offsets of all connectors. `workerTopic` is its topic; it is `undefined` on standalone workers, whose connectors
-   * cannot have their own topics either.
+   * `worker` contains the offsets of all connectors. `workerTopic` is its topic. It is `undefined` on standalone workers, where
+   * connectors cannot have their own topics either.
    */
   constructor(
     worker: OffsetStore,
@@ -36,10 +36,10 @@ export class SourceOffsetStores implements SourceOffsets {
     const worker = this.#worker;
     const workerTopic = this.#workerTopic;
     const topic = config['offsets.storage.topic']?.trim() ?? '';
-    if (workerTopic === undefined || topic === '' || topic === workerTopic) return ofWorker(worker, workerTopic);
+    if (workerTopic === undefined || topic === '' || topic === workerTopic) return workerOffsets(worker, workerTopic);
     const own = new OffsetStore(this.#openTopic(connector, topic), this.#logger);
     await own.start();
-    const storage = new TwofoldOffsets(own, worker, this.#logger);
+    const storage = new CopiedOffsets(own, worker, this.#logger);
     return {
       storage,
       topic: { name: topic, encode: (name, offsets) => own.encode(name, offsets) },
@@ -49,7 +49,7 @@ export class SourceOffsetStores implements SourceOffsets {
   }
 }
 
-function ofWorker(worker: OffsetStore, topic: string | undefined): OpenOffsets {
+function workerOffsets(worker: OffsetStore, topic: string | undefined): OpenOffsets {
   return {
     storage: worker,
     topic: topic === undefined ? undefined : { name: topic, encode: (name, offsets) => worker.encode(name, offsets) },
@@ -58,8 +58,11 @@ function ofWorker(worker: OffsetStore, topic: string | undefined): OpenOffsets {
   };
 }
 
-/** The connector's own store is authoritative. The worker's store has a copy, in case the connector no longer names its own topic. */
-class TwofoldOffsets implements OffsetStorage {
+/**
+ * Offsets in the connector's own store, which is authoritative, with a copy in the worker's store. The copy is used if the
+ * connector stops using its own topic.
+ */
+class CopiedOffsets implements OffsetStorage {
   readonly #own: OffsetStore;
   readonly #worker: OffsetStore;
   readonly #logger: Logger;
@@ -74,7 +77,10 @@ class TwofoldOffsets implements OffsetStorage {
     return (await this.#own.read(connector, partition)) ?? (await this.#worker.read(connector, partition));
   }
 
-  /** Removes offsets from the copy first: otherwise they would reappear if the second step failed. */
+  /**
+   * Writes offsets. Removals are applied to the copy first. Otherwise a removed offset would reappear if the write failed after
+   * its removal from the connector's own store.
+   */
   async write(connector: string, offsets: readonly StoredOffset[]): Promise<void> {
     const removals = offsets.filter(({ offset }) => offset === null);
     if (removals.length > 0) await this.#worker.write(connector, removals);
@@ -90,7 +96,7 @@ class TwofoldOffsets implements OffsetStorage {
     return [...merged.values()];
   }
 
-  /** Never rejects. */
+  /** Copies offsets to the worker's store. Never rejects. */
   async copy(connector: string, offsets: readonly StoredOffset[]): Promise<void> {
     const kept = offsets.filter(({ offset }) => offset !== null);
     try {

@@ -13,18 +13,18 @@ export interface Status {
   readonly version: string | null;
 }
 
-/** Records that a connector wrote to, or read from, a topic. */
+/** Records that a connector wrote to a topic or read from it. */
 export interface TopicStatus {
   readonly topic: string;
   readonly connector: string;
-  /** The first task that used the topic. */
+  /** The task that used the topic first. */
   readonly task: number;
   readonly discoveredAtMs: number;
 }
 
 /**
- * Statuses of all connectors and tasks of the cluster, and the topics that each connector uses. A `safe` write is dropped if another
- * worker of a newer generation has written since.
+ * Statuses of all connectors and tasks of the cluster, and the topics that each connector uses. A `safe` write is dropped if
+ * another worker has written since in a newer generation.
  */
 export class StatusStore {
   readonly #log: RecordLog;
@@ -49,7 +49,7 @@ export class StatusStore {
     await this.#log.stop();
   }
 
-  /** The listener is called after each status that is read. Returns a function that removes the listener. */
+  /** Adds a listener, which is called after each status that is read. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -57,7 +57,7 @@ export class StatusStore {
     };
   }
 
-  /** Resolves when all records that are in the log at the time of the call have been applied. */
+  /** Resolves when all records that existed in the log at the time of the call have been applied. */
   async refresh(): Promise<void> {
     await this.#log.readToEnd();
   }
@@ -66,7 +66,7 @@ export class StatusStore {
     return this.#connectors.get(name);
   }
 
-  /** Sorted by task number. */
+  /** Statuses of the tasks, sorted by task number. */
   tasks(connector: string): readonly (readonly [number, Status])[] {
     return [...(this.#tasks.get(connector) ?? [])].sort(([a], [b]) => a - b);
   }
@@ -75,12 +75,12 @@ export class StatusStore {
     return this.#tasks.get(id.connector)?.get(id.task);
   }
 
-  /** Names of all connectors with a status, their own or that of a task. */
+  /** Names of all connectors that have a status or a task with a status. */
   names(): string[] {
     return [...new Set([...this.#connectors.keys(), ...this.#tasks.keys()])];
   }
 
-  /** The topics a connector has used since the last reset. */
+  /** The topics that a connector has used since the last reset. */
   topics(connector: string): readonly TopicStatus[] {
     return [...(this.#topics.get(connector)?.values() ?? [])];
   }
@@ -95,7 +95,7 @@ export class StatusStore {
     await this.#log.send(topicKey(status), Buffer.from(JSON.stringify(record)));
   }
 
-  /** Resolves when the topics of the connector are removed from this store. */
+  /** Removes the topics of the connector. Resolves when this store no longer contains them. */
   async removeTopics(connector: string): Promise<void> {
     await this.#log.sendAll(this.topics(connector).map((status) => ({ key: topicKey(status), value: null })));
     await this.#log.readToEnd();
@@ -115,7 +115,7 @@ export class StatusStore {
     await this.#log.send(`status-task-${taskText(id)}`, null);
   }
 
-  /** Removes all statuses of a deleted connector; resolves when this store no longer has them. */
+  /** Removes all statuses of a deleted connector. Resolves when this store no longer contains them. */
   async removeConnector(name: string): Promise<void> {
     await this.#log.sendAll([
       { key: `status-connector-${name}`, value: null },
@@ -146,7 +146,7 @@ export class StatusStore {
     else this.#connectors.set(name, status);
   }
 
-  /** Parses `<topic>:connector-<connector>`; a topic name contains no colon. */
+  /** Parses `<topic>:connector-<connector>`. A topic name cannot contain a colon. */
   #applyTopic(rest: string, value: Uint8Array | null): void {
     const at = rest.indexOf(CONNECTOR_MARK);
     if (at < 1) throw new Error('it does not name a topic and a connector');
@@ -192,7 +192,7 @@ function topicKey({ topic, connector }: TopicStatus): string {
   return `${TOPIC_PREFIX}${topic}${CONNECTOR_MARK}${connector}`;
 }
 
-/** Connect's rule for safe writes: same worker, or the stored record is of an older or equal generation. */
+/** Connect's rule for safe writes: a status may replace one of the same worker, or one of an older or equal generation. */
 function mayReplace(stored: Status | undefined, next: Status): boolean {
   return stored === undefined || stored.workerId === next.workerId || stored.generation <= next.generation;
 }

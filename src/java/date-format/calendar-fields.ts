@@ -151,7 +151,7 @@ export class CalendarFields {
     return best === dayOfYear ? 'dayOfYear' : 'weekOfYear';
   }
 
-  /** Uses the calendar of the result; dates that the cutover of 1582 skipped are Julian. */
+  /** The day by the calendar that applies on that day. Dates that were skipped in the cutover of 1582 are Julian. */
   #day(year: number, rule: DayRule | 'firstWeek', more: number): number {
     const gregorian = more + this.#dayIn('gregorian', year, rule);
     if (year > CUTOVER_YEAR && gregorian >= CUTOVER_DAY) return gregorian;

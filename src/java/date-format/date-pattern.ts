@@ -31,7 +31,10 @@ export class DatePatternError extends Error {}
 
 const LETTERS = new Set<string>('GyMdkHmsSEDFwWahKzZYuXL');
 
-/** Parses a pattern into fields and literal text. Literals may be quoted, and two quotes are one. Throws a DatePatternError. */
+/**
+ * Parses a pattern into fields and literal text. Literal text may be in single quotes; two quotes represent one quote. Throws a
+ * DatePatternError if the pattern is invalid.
+ */
 export function datePattern(pattern: string): readonly PatternPart[] {
   const parts: PatternPart[] = [];
   let text = '';

@@ -134,7 +134,7 @@ export class DateTextParser {
     }
   }
 
-  /** Exactly two digits for at most two letters are a year of the century around now; everything else is literal. */
+  /** If the pattern has at most two letters, exactly two digits are a year in the century around now; other years are literal. */
   #year(
     letter: 'y' | 'Y',
     count: number,
@@ -208,7 +208,7 @@ function integerAt(text: string, at: number, limit: number | undefined): { value
   return { value: intOf(found[0]), end: at + found[0].length };
 }
 
-/** A character that ends a number: neither the exponent letter nor a digit of another script. */
+/** Whether a character ends a number: it is neither the exponent letter nor a possible digit of another script. */
 function isPlain(code: number): boolean {
   return code < 0x80 && code !== 0x45;
 }

@@ -99,7 +99,7 @@ export class SimpleDateFormat {
   }
 }
 
-/** Days and milliseconds of the day. */
+/** Splits a time into days since 1970 and milliseconds of the day. */
 function split(ms: number | bigint): [number, number] {
   if (typeof ms === 'bigint' && !Number.isSafeInteger(Number(ms))) {
     const inDay = ((ms % 86_400_000n) + 86_400_000n) % 86_400_000n;
@@ -164,7 +164,7 @@ function padded(value: number, digits: number): string {
   return value < 0 ? `-${padded(-value, digits)}` : String(value).padStart(digits, '0');
 }
 
-/** Two letters mean the last two digits. */
+/** With two pattern letters, only the last two digits of the year are printed. */
 function yearText(year: number, count: number): string {
   if (count !== 2) return padded(year, count);
   return `${year < 0 ? '-' : ''}${padded(Math.abs(year) % 100, 2)}`;

@@ -1,6 +1,6 @@
 /**
- * English zone names of Java 17 (java.text.DateFormatSymbols#getZoneStrings), in its order, with one zone per set of names: zone |
- * long | short | long in summer | short in summer | minutes of daylight saving by today's rules.
+ * English zone names of Java 17, in the order of java.text.DateFormatSymbols#getZoneStrings, with one zone per set of names. The
+ * columns are: zone | long | short | long in summer | short in summer | minutes of daylight saving by today's rules.
  */
 const TABLE = `
 America/Los_Angeles|Pacific Standard Time|PST|Pacific Daylight Time|PDT|60

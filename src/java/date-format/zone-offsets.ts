@@ -2,7 +2,7 @@ import { dayOf } from './calendar-days.ts';
 
 const MS_PER_HOUR = 3_600_000;
 const MS_PER_DAY = 86_400_000;
-/** 1900-01-01; before that Java uses today's standard offset. */
+/** 1900-01-01 in milliseconds since 1970. For earlier times, Java uses today's standard offset. */
 const FIRST_RULES_MS = -2_208_988_800_000;
 /** Limit of the times that Intl supports. */
 const LAST_MS = 8.64e15 - 2 * MS_PER_DAY;
@@ -26,7 +26,7 @@ export function offsetAt(zone: string, utcMs: number): ZoneOffset {
   return { total, summer: total - standardIn(zone, utcMs) };
 }
 
-/** The offset for a local time. If it is ambiguous or skipped, the standard offset. */
+/** The offset of a zone at a local time; the standard offset if the local time is ambiguous or skipped. */
 export function offsetAtWall(zone: string, wallMs: number): ZoneOffset {
   if (zone === 'UTC') return NO_OFFSET;
   if (wallMs < FIRST_RULES_MS) return offsetAt(zone, wallMs);
@@ -36,7 +36,7 @@ export function offsetAtWall(zone: string, wallMs: number): ZoneOffset {
   return { total, summer: total - standardIn(zone, wallMs - total) };
 }
 
-/** The smaller of the offsets in January and July. */
+/** The standard offset in the year of a time, which is the smaller of the offsets in January and July. */
 function standardIn(zone: string, utcMs: number): number {
   const year = new Date(within(utcMs)).getUTCFullYear();
   const january = dayOf('gregorian', year, 0, 1) * MS_PER_DAY;

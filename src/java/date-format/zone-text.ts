@@ -2,8 +2,8 @@ import type { CalendarFields } from './calendar-fields.ts';
 import { ZONE_NAMES, type ZoneNames } from './zone-names.ts';
 
 /**
- * Parses `hhmm`, `hh:mm` or `hh` after a sign. Returns the end, or `undefined` if there is no match. `count`: number of letters
- * `X`, where one means hours only; 0 for the letters `z` and `Z`.
+ * Parses `hhmm`, `hh:mm` or `hh` after a sign into `fields`. Returns the end, or `undefined` if there is no match. `count` is the
+ * number of letters `X` in the pattern, where one letter means hours only; it is 0 for the letters `z` and `Z`.
  */
 export function numericZone(
   text: string,
@@ -25,11 +25,11 @@ export function numericZone(
 export interface ZoneMatch {
   readonly zone: string;
   readonly end: number;
-  /** Daylight saving according to the name; `undefined` if the zone's rules decide. */
+  /** Daylight saving in milliseconds that the name implies; `undefined` if the zone's rules apply. */
   readonly summerMs: number | undefined;
 }
 
-/** Matches the first zone whose name follows, ignoring case; the names of the current zone take precedence. */
+/** Finds the first zone with a name at position `at`, ignoring case. The current zone takes precedence, then UTC. */
 export function matchZoneName(text: string, at: number, currentZone: string): ZoneMatch | undefined {
   const rest = text.slice(at, at + 64).toLowerCase();
   const current = ZONE_NAMES.find(({ zone }) => zone === currentZone);

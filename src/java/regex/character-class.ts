@@ -9,9 +9,9 @@ const either = (a: CharTest | undefined, b: CharTest): CharTest =>
   a === undefined ? b : (codePoint) => a(codePoint) || b(codePoint);
 
 /**
- * Parses a class in brackets; the cursor is at its `[`. `consume`: also consumes the closing bracket; the right side of `&&` leaves
- * it to the enclosing class. Single Latin-1 characters are collected separately, as in Java, which determines whether `&&` has a
- * right side.
+ * Parses a class in brackets; the cursor is at its `[`. `consume`: whether the closing bracket is also consumed. It is not
+ * consumed on the right side of `&&`, because it belongs to the enclosing class. As in Java, single Latin-1 characters are
+ * collected separately, which determines whether `&&` has a right side.
  */
 export function characterClass(reader: PatternReader, consume: boolean): CharTest {
   let test: CharTest | undefined;
@@ -60,7 +60,7 @@ export function characterClass(reader: PatternReader, consume: boolean): CharTes
   }
 }
 
-/** Everything up to the end of the class or the next `&&`. */
+/** Parses the right side of `&&`, up to the end of the class or the next `&&`. */
 function intersected(reader: PatternReader): CharTest | undefined {
   let right: CharTest | undefined;
   for (let char = reader.next(); char !== CLOSE && char !== AND; char = reader.peek()) {
@@ -86,7 +86,7 @@ interface Member {
   readonly isSingle: boolean;
 }
 
-/** A character, a range, or an escape for a set of characters. */
+/** Parses a character, a range, or an escape for a set of characters. */
 function classMember(reader: PatternReader): Member {
   let char = reader.peek();
   if (char === BACKSLASH) {
@@ -124,7 +124,7 @@ function single(reader: PatternReader, char: number): Member {
   return { test: charTest(char, reader.folding), isSingle };
 }
 
-/** `\p{…}` or `\pX`; the cursor is at the letter p. */
+/** Parses `\p{…}` or `\pX`; the cursor is at the letter p. */
 export function family(reader: PatternReader, negated: boolean): CharTest {
   const braced = reader.next() === BRACE;
   if (!braced) reader.unread();

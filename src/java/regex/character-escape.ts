@@ -15,8 +15,9 @@ import type { CharTest } from './syntax.ts';
 const CONTROLS: Readonly<Record<string, number>> = { a: 0x07, e: 0x1b, f: 0x0c, n: 0x0a, r: 0x0d, t: 0x09 };
 
 /**
- * An escape for a character or a set of characters, inside or outside a class; the cursor is at the backslash. Returns `undefined`
- * after consuming another letter or digit. `isRange`: `\v` is a single character.
+ * Parses an escape for a character or a set of characters, inside or outside a class; the cursor is at the backslash. Any other
+ * letter or digit is consumed, and the result is `undefined`. `isRange`: the escape is an end of a range, where `\v` is a single
+ * character.
  */
 export function characterEscape(reader: PatternReader, isRange: boolean): number | CharTest | undefined {
   const code = reader.skip();

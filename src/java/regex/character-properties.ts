@@ -1,7 +1,7 @@
 import type { CharTest } from './syntax.ts';
 import { lookupTable } from '../../data/lookup-table.ts';
 
-/** Character classes by the names of java.util.regex (`\p{…}`); `undefined` for unsupported names. */
+/** Finds character classes by the names of java.util.regex (`\p{…}`). All functions return `undefined` for unsupported names. */
 
 const HORIZONTAL = /^[ \t\xA0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000]$/u;
 const VERTICAL = /^[\n\x0B\f\r\x85\u2028\u2029]$/u;
@@ -101,7 +101,7 @@ const JAVA_METHODS: Readonly<Record<string, RegExp>> = lookupTable({
 });
 
 const CATEGORY = /^(?:C[cfnos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)$/;
-/** With `(?i)` these match all cased letters. */
+/** With the flag `(?i)`, these classes match all letters that have a case. */
 const CASES = new Set([
   'LOWER',
   'UPPER',

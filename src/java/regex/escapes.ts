@@ -79,7 +79,7 @@ export function controlEscape(reader: PatternReader): number {
   return reader.read() ^ 64;
 }
 
-/** Unicode names of ASCII characters (`\N{…}`), but for letters and digits, in their order. */
+/** Unicode names (`\N{…}`) of the ASCII characters other than letters and digits, in order of their code points. */
 const SIGN_NAMES =
   'SPACE|EXCLAMATION MARK|QUOTATION MARK|NUMBER SIGN|DOLLAR SIGN|PERCENT SIGN|AMPERSAND|APOSTROPHE|LEFT PARENTHESIS|RIGHT PARENTHESIS|ASTERISK|PLUS SIGN|COMMA|HYPHEN-MINUS|FULL STOP|SOLIDUS|COLON|SEMICOLON|LESS-THAN SIGN|EQUALS SIGN|GREATER-THAN SIGN|QUESTION MARK|COMMERCIAL AT|LEFT SQUARE BRACKET|REVERSE SOLIDUS|RIGHT SQUARE BRACKET|CIRCUMFLEX ACCENT|LOW LINE|GRAVE ACCENT|LEFT CURLY BRACKET|VERTICAL LINE|RIGHT CURLY BRACKET|TILDE'.split(
     '|',
@@ -87,7 +87,7 @@ const SIGN_NAMES =
 const SIGNS = ' !"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
 const DIGITS = 'ZERO|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE'.split('|');
 
-/** The code point with this name, of ASCII ones. */
+/** The code point of the ASCII character with this name; `undefined` if there is none. */
 function codePointNamed(name: string): number | undefined {
   const upper = name.trim().toUpperCase();
   const letter = /^LATIN (SMALL|CAPITAL) LETTER ([A-Z])$/.exec(upper);

@@ -1,7 +1,7 @@
 import type { RegexNode } from './syntax.ts';
 
 interface Longest {
-  /** Number of characters as a 32-bit integer; undefined unless `isKnown`. */
+  /** Number of characters as a 32-bit integer; meaningless unless `isKnown`. */
   readonly length: number;
   readonly isKnown: boolean;
   /** True if there is only one way to match. */
@@ -11,8 +11,8 @@ interface Longest {
 const MAX_REPEATS = 0x7fffffff;
 
 /**
- * Whether Java determines a maximum length for a look-behind. It computes with 32-bit integers, so `a+` has one and `(?:ab)+` does
- * not, and it rejects repeated groups with more than one way to match.
+ * Whether Java can determine the maximum length of a look-behind. Java computes with 32-bit integers, so it finds one for `a+` but
+ * not for `(?:ab)+`, and it rejects repeated groups that can match in more than one way.
  */
 export function hasLongestMatch(node: RegexNode): boolean {
   return longest(node, 0).isKnown;

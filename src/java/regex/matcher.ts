@@ -4,11 +4,11 @@ import type { ParsedPattern } from './pattern-parser.ts';
 /** Continues matching at a position; true if everything that follows matches. */
 type Step = (at: number) => boolean;
 
-/** Maximum steps of a match. No reasonable pattern needs that many for a topic name; more indicate an explosive pattern. */
+/** Maximum number of steps of a match. A reasonable pattern needs far fewer for a topic name. */
 const MAX_STEPS = 100_000;
 /** Finding the end of a grapheme cluster costs as much as this many steps. */
 const STEPS_OF_GRAPHEME = 100;
-/** Maximum length in which the end of a grapheme cluster is searched. */
+/** Number of characters in which the end of a grapheme cluster is searched. */
 const MAX_GRAPHEME = 1_000;
 
 /** Start and end of each group, -1 if it did not participate; group 0 is the whole match. */
@@ -132,7 +132,7 @@ export class PatternMatcher {
     }
   }
 
-  /** Atomic match: returns its end, or -1; it is not backtracked into. */
+  /** Compiles an atomic match, which is not backtracked into. The returned function returns the end of the match, or -1. */
   #alone(node: RegexNode): (at: number) => number {
     let end = -1;
     const match = this.#compile(node, (at) => {
@@ -235,7 +235,7 @@ export class PatternMatcher {
     };
   }
 
-  /** Counts the iterations; an empty iteration is the last one. */
+  /** Compiles a loop that counts its iterations and stops after an empty iteration. */
   #loop({ node, min, max, mode }: RegexNode & { kind: 'repeat' }, next: Step): Step {
     let count = 0;
     let began = -1;

@@ -169,7 +169,7 @@ class PatternParser {
     return name;
   }
 
-  /** `undefined` for flags only, which apply up to the end of the enclosing group. */
+  /** Parses a group. Returns `undefined` for `(?flags)`, which changes the flags up to the end of the enclosing group. */
   #group(): RegexNode | undefined {
     const reader = this.#reader;
     const { flags } = reader;
@@ -280,7 +280,7 @@ class PatternParser {
     return this.#repeat(node, min, max);
   }
 
-  /** The cursor is at the last character of the quantifier; the next one selects the mode. */
+  /** Parses the mode of a quantifier. The cursor is at the last character of the quantifier. */
   #repeat(node: RegexNode, min: number, max: number): RegexNode {
     const reader = this.#reader;
     const after = reader.next();

@@ -5,8 +5,8 @@ const BACKSLASH = 0x5c;
 const HASH = 0x23;
 
 /**
- * The characters of a pattern and a cursor with the moves of java.util.regex.Pattern, because the position is part of its messages.
- * Characters after the end are zeros. With the flag `x`, blanks and comments are skipped.
+ * The characters of a pattern with a cursor. The cursor moves as in java.util.regex.Pattern, because error messages contain its
+ * position. Characters after the end are zeros. With the flag `x`, blanks and comments are skipped.
  */
 export class PatternReader {
   readonly pattern: string;
@@ -111,7 +111,7 @@ const isAscii = (char: number) => char < 0x80;
 const isAsciiLetter = (char: number) => isAscii(char) && /[a-zA-Z]/.test(String.fromCharCode(char));
 const isAsciiDigit = (char: number) => char >= 0x30 && char <= 0x39;
 
-/** Replaces `\Q…\E` by escapes where necessary. */
+/** Replaces `\Q…\E` with the quoted characters, which are escaped where necessary. */
 function withoutQuotes(chars: readonly number[]): readonly number[] {
   let at = 0;
   while (at < chars.length - 1 && !(chars[at] === BACKSLASH && chars[at + 1] === 0x51)) {
@@ -127,7 +127,7 @@ function withoutQuotes(chars: readonly number[]): readonly number[] {
     if (!isAscii(char) || isAsciiLetter(char)) {
       plain.push(char);
     } else if (isAsciiDigit(char)) {
-      // An escape before the quote must not include this digit.
+      // The digit is written as an escape (`\x3n`), so that it does not become part of an escape before the quote.
       if (first) plain.push(BACKSLASH, 0x78, 0x33);
       plain.push(char);
     } else if (char !== BACKSLASH) {

@@ -1,7 +1,7 @@
 import { letterOrDigit, nonSpacingMark, unicodeWord } from './character-properties.ts';
 import type { CharTest, PlaceTest } from './syntax.ts';
 
-/** Positions in a text: boundaries of the text, of lines and of words. */
+/** Tests for positions in a text: boundaries of the text, of lines and of words. */
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -33,7 +33,7 @@ export function lineEnd(unixLines: boolean, multiline: boolean): PlaceTest {
   };
 }
 
-/** `\b` and `\B` by letters and digits of all scripts, unlike `\w` (as up to Java 18); marks belong to their base letter. */
+/** `\b` and `\B`. Unlike `\w`, they include letters and digits of all scripts, as up to Java 18. Marks belong to their base letter. */
 export function wordBoundary(wanted: boolean, unicode: boolean): PlaceTest {
   const isWord: CharTest = unicode ? unicodeWord : (char) => char === 0x5f || letterOrDigit(char);
   return (text, at) => {

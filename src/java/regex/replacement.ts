@@ -65,7 +65,7 @@ function namedGroup(name: string, after: string, names: ReadonlyMap<string, numb
   return index;
 }
 
-/** The first digit always belongs to the index, further ones while such a group exists. */
+/** The first digit always belongs to the index; further digits belong to it as long as a group with that index exists. */
 function longestGroup(digits: string, groupCount: number): [index: number, taken: number] {
   let group = Number(digits.charAt(0));
   let taken = 1;

@@ -31,7 +31,7 @@ export interface Assignor {
    * assigned in the next.
    */
   readonly isCooperative: boolean;
-  /** Data for the leader; absent in assignors without state, like `onAssignment`. */
+  /** User data of the member for the leader; absent in assignors without state, like `onAssignment`. */
   userData?(): Buffer | undefined;
   /** Called on a member after a rebalance that used this assignor. */
   onAssignment?(partitions: readonly TopicPartition[], generationId: number): void;
@@ -75,10 +75,10 @@ export function subscribedPartitions(
  * (AbstractPartitionAssignor#useRackAwareAssignment).
  */
 export function usesRacks(memberRacks: Iterable<string>, partitions: Iterable<ReadonlySet<string>>): boolean {
-  const ofPartitions = [...partitions];
-  const all = new Set(ofPartitions.flatMap((racks) => [...racks]));
+  const racksByPartition = [...partitions];
+  const all = new Set(racksByPartition.flatMap((racks) => [...racks]));
   if (![...memberRacks].some((rack) => all.has(rack))) return false;
-  return ofPartitions.some((racks) => racks.size !== all.size);
+  return racksByPartition.some((racks) => racks.size !== all.size);
 }
 
 export function rackOf({ rackId }: GroupSubscription): string | undefined {

@@ -15,7 +15,7 @@ export function assignEqually(group: StickyGroup): { assignment: Assignment; mov
 
 class EqualAssignment {
   readonly assignment = new Map<string, TopicPartition[]>();
-  /** New owners of partitions that another member owns or owned. */
+  /** New owners of partitions that another member owns now or owned earlier. */
   readonly moving = new Map<string, string>();
   readonly #group: StickyGroup;
   readonly #racks: RackMatch;
@@ -23,7 +23,7 @@ class EqualAssignment {
   readonly #assignedKeys = new Set<string>();
   readonly #minQuota: number;
   readonly #maxQuota: number;
-  /** Remaining number of members that may exceed the minimum quota. */
+  /** Number of members that may still receive more partitions than the minimum quota. */
   #remainingAboveMin: number;
   #underMinQuota: string[] = [];
   /** Members with exactly the minimum quota, which may receive one more partition. */

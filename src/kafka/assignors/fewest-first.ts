@@ -1,6 +1,9 @@
 import { compare } from './assignor.ts';
 
-/** Members sorted by partition count, then by id. A member must be removed before its count changes and added again afterwards. */
+/**
+ * Members sorted by partition count, then by id. Before the count of a member changes, the member must be removed; afterwards
+ * it is added again.
+ */
 export class FewestFirst {
   readonly #count: (member: string) => number;
   readonly #members: string[] = [];

@@ -7,8 +7,8 @@ interface Move {
 }
 
 /**
- * Tracks how partitions move between members during one assignment. Avoids moving partitions of the same topic between two members
- * in both directions (AbstractStickyAssignor.PartitionMovements).
+ * Tracks how partitions move between members during one assignment, to avoid moving partitions of the same topic between two
+ * members in both directions (AbstractStickyAssignor.PartitionMovements).
  */
 export class PartitionMovements {
   readonly #byPartition = new Map<string, Move>();
@@ -30,8 +30,8 @@ export class PartitionMovements {
   }
 
   /**
-   * The partition to move instead of `wanted`: one of the same topic that has already moved in the opposite direction, if there is
-   * one.
+   * Returns the partition to move instead of `wanted`: a partition of the same topic that has already moved in the opposite
+   * direction, or `wanted` itself if there is no such partition.
    */
   moveInstead(wanted: TopicPartition, owner: string, to: string): TopicPartition {
     const from = this.#byPartition.get(keyOf(wanted))?.from ?? owner;

@@ -14,16 +14,17 @@ import { assignUnequally } from './unequal-subscriptions.ts';
 export interface StickyOutcome {
   readonly assignment: Assignment;
   /**
-   * New owners of partitions, by key, that another member must revoke first; `undefined` if they have to be found by comparison.
+   * New owners, by partition key, of the partitions that another member must revoke first. `undefined` if the caller must
+   * compute them by comparing the assignments.
    */
   readonly moving: ReadonlyMap<string, string> | undefined;
   readonly newestGeneration: number;
 }
 
 /**
- * Members keep their previous partitions as far as the balance allows
- * (org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor). The members are visited in the order of a Java HashMap, so
- * that the result equals that of a Java leader.
+ * Lets members keep their previous partitions as far as the balance allows
+ * (org.apache.kafka.clients.consumer.internals.AbstractStickyAssignor). The members are visited in the order of a Java HashMap,
+ * so that the result equals that of a Java leader.
  */
 export function assignSticky(
   members: readonly GroupSubscription[],
@@ -54,7 +55,9 @@ function haveEqualTopics(members: readonly GroupSubscription[]): boolean {
   });
 }
 
-/** If two members claim a partition, the one of the later generation owns it. If the generations are equal, neither does. */
+/**
+ * If two members claim a partition, the member of the later generation owns it. If the generations are equal, neither owns it.
+ */
 function latestOwners(
   members: readonly GroupSubscription[],
   memberData: ReadonlyMap<string, MemberData>,

@@ -15,9 +15,9 @@ import { assignSticky } from './sticky-assignment.ts';
 import type { MemberData } from './sticky-group.ts';
 
 /**
- * Members keep their previous partitions as far as the balance allows, but revoke all of them before a rebalance
- * (org.apache.kafka.clients.consumer.StickyAssignor). The user data holds the member's last assignment: partitions per topic, and
- * the generation.
+ * Lets members keep their previous partitions as far as the balance allows, but revokes all partitions before a rebalance
+ * (org.apache.kafka.clients.consumer.StickyAssignor). The user data contains the member's last assignment: partitions per
+ * topic, and the generation.
  */
 export class StickyAssignor implements Assignor {
   readonly name = 'sticky';
@@ -44,7 +44,7 @@ export class StickyAssignor implements Assignor {
   }
 }
 
-/** Only version 1 of the user data ends with the generation. Unreadable user data counts as no assignment. */
+/** Version 1 of the user data ends with the generation, which version 0 lacks. Unreadable user data counts as no assignment. */
 function previousMemberData({ userData }: GroupSubscription): MemberData {
   if (userData === undefined || userData.length === 0) return { partitions: [], generationId: undefined };
   try {

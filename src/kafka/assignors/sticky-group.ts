@@ -11,7 +11,7 @@ export interface MemberData {
 export interface StickyGroup {
   readonly members: readonly GroupSubscription[];
   readonly partitions: PartitionRacks;
-  /** Previous partitions per member, without those that another member received later. */
+  /** Previous partitions by member, without those that another member received later. */
   readonly owned: ReadonlyMap<string, TopicPartition[]>;
   readonly memberData: ReadonlyMap<string, MemberData>;
   readonly newestGeneration: number;
@@ -32,26 +32,26 @@ export class RackMatch {
       if (rack !== undefined) this.#memberRacks.set(member.memberId, rack);
     }
     this.#partitions = partitions;
-    const ofPartitions = [...partitions.values()].flat();
-    this.usesRacks = usesRacks(this.#memberRacks.values(), ofPartitions);
+    const racksByPartition = [...partitions.values()].flat();
+    this.usesRacks = usesRacks(this.#memberRacks.values(), racksByPartition);
   }
 
   hasRack(member: string): boolean {
     return this.usesRacks && this.#memberRacks.has(member);
   }
 
-  /** The member has a rack, and the partition has a replica in it. */
+  /** True if the member has a rack, and the partition has a replica in it. */
   matches(member: string, { topic, partition }: TopicPartition): boolean {
     const rack = this.#memberRacks.get(member);
     return this.usesRacks && rack !== undefined && this.#partitions.get(topic)?.[partition]?.has(rack) === true;
   }
 
-  /** The member has a rack, but the partition has no replica in it. */
+  /** True if the member has a rack, but the partition has no replica in it. */
   mismatches(member: string, partition: TopicPartition): boolean {
     return this.hasRack(member) && !this.matches(member, partition);
   }
 
-  /** Stable sort: partitions that match the fewest members first. */
+  /** Sorts partitions that match the fewest members first. The sort is stable. */
   sorted(partitions: readonly TopicPartition[]): readonly TopicPartition[] {
     if (this.#memberRacks.size === 0) return partitions;
     const members = new Map<string, number>();
@@ -64,7 +64,7 @@ export class RackMatch {
     return [...partitions].sort((a, b) => near(a) - near(b));
   }
 
-  /** Circular search from `first` for a member whose rack matches; -1 if there is none. */
+  /** Searches circularly from `first` for a member whose rack matches, and returns its index, or -1 if there is none. */
   next(partition: TopicPartition, members: readonly string[], first: number): number {
     for (let step = 0; step < members.length; step++) {
       const index = (first + step) % members.length;

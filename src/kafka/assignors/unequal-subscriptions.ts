@@ -5,7 +5,7 @@ import { PartitionMovements } from './partition-movements.ts';
 import { allPartitions, type StickyGroup } from './sticky-group.ts';
 
 /**
- * Assignment for members with different subscriptions, as balanced as these allow
+ * Assigns partitions to members with different subscriptions, as evenly as the subscriptions allow
  * (AbstractStickyAssignor.GeneralAssignmentBuilder).
  */
 export function assignUnequally(group: StickyGroup): Assignment {
@@ -21,7 +21,7 @@ class UnequalAssignment {
   readonly #owners = new Map<string, string>();
   readonly #movements = new PartitionMovements();
   readonly #members: FewestFirst;
-  /** Set if a member owned a partition that it may no longer have. */
+  /** Set if a member owned a partition that it must no longer own. */
   #hasRevoked = false;
 
   constructor(group: StickyGroup) {
@@ -57,7 +57,7 @@ class UnequalAssignment {
     return new Map([...this.#current, ...fixed]);
   }
 
-  /** Topics with the fewest subscribers first. */
+  /** Returns the topics, those with the fewest subscribers first. */
   #topicsInOrder(): readonly string[] {
     const subscribers = (topic: string): number => this.#subscribers.get(topic)?.length ?? 0;
     return [...this.#subscribers.keys()].sort((a, b) => subscribers(a) - subscribers(b) || compare(a, b));
@@ -80,11 +80,11 @@ class UnequalAssignment {
     return kept;
   }
 
-  /** Partitions that match the rack of a member are assigned first. */
+  /** Assigns partitions that match the rack of a member first. */
   #assignAll(free: readonly TopicPartition[]): void {
     const { racks } = this.#group;
-    const far = racks.usesRacks ? free.filter((tp) => !this.#assignOne(tp, true)) : free;
-    for (const tp of far) this.#assignOne(tp, false);
+    const remaining = racks.usesRacks ? free.filter((tp) => !this.#assignOne(tp, true)) : free;
+    for (const tp of remaining) this.#assignOne(tp, false);
   }
 
   #assignOne(tp: TopicPartition, nearOnly: boolean): boolean {
@@ -100,7 +100,7 @@ class UnequalAssignment {
     return false;
   }
 
-  /** Removes the members whose partitions cannot move from the balancing, and returns their partitions. */
+  /** Excludes members whose partitions cannot move from the balancing, and returns their partitions. */
   #removeFixed(): ReadonlyMap<string, TopicPartition[]> {
     const fixed = new Map<string, TopicPartition[]>();
     for (const [member, topics] of this.#topics) {
@@ -138,7 +138,7 @@ class UnequalAssignment {
     return new Map([...previousOwners].map(([key, { member }]) => [key, member]));
   }
 
-  /** Moves partitions from members with more to members with fewer, until no move improves the balance. */
+  /** Moves partitions from members with more partitions to members with fewer, until no move improves the balance. */
   #rebalance(places: readonly TopicPartition[], previousOwners: ReadonlyMap<string, string>): boolean {
     let hasMoved = false;
     for (let again = true; again;) {
@@ -167,7 +167,7 @@ class UnequalAssignment {
     return true;
   }
 
-  /** Another partition of the topic may move instead, to avoid moves in both directions between two members. */
+  /** Moves the partition, or another partition of its topic if that avoids moves in both directions between two members. */
   #move(wanted: TopicPartition, to: string): void {
     const tp = this.#movements.moveInstead(wanted, this.#owners.get(keyOf(wanted)) ?? '', to);
     const from = this.#owners.get(keyOf(tp)) ?? '';
@@ -211,7 +211,7 @@ class UnequalAssignment {
   }
 }
 
-/** The sum of the differences between all pairs of members. */
+/** The sum of the differences in partition count between all pairs of members. */
 function balanceScore(current: ReadonlyMap<string, readonly TopicPartition[]>): number {
   const usesRacks = [...current.values()].map(({ length }) => length);
   let sum = 0;

@@ -27,11 +27,14 @@ const LEADER_CHECK_MS = 10;
 /** How long a broker may take to learn of a topic that exists (the limit in Java's TopicAdmin and KafkaBasedLog). */
 const METADATA_PROPAGATION_MS = 30_000;
 
-/** Connects on the first call. All calls retry retriable errors up to `default.api.timeout.ms`. */
+/** Connects on the first call. All calls retry retriable errors for up to `default.api.timeout.ms`. */
 export class KafkaAdmin implements Admin {
   readonly #cluster: Cluster;
   readonly #logger: Logger;
-  /** Topics that a broker reported as existing, with the time until which brokers that do not know them are retried. */
+  /**
+   * Topics that a broker reported as existing, each with a deadline. Until then, a broker that does not know the topic yet is
+   * retried.
+   */
   readonly #existing = new Map<string, number>();
   #closed = false;
 
@@ -89,7 +92,7 @@ export class KafkaAdmin implements Admin {
     return this.#retry(`Reading the settings of topic ${name}`, read, name);
   }
 
-  /** Resolves when the topic is usable, also if it existed before. */
+  /** Resolves when the topic is usable. This also holds if the topic already existed. */
   async createTopic(topic: NewTopic): Promise<boolean> {
     const configEntries = Object.entries(topic.settings).map(([name, value]) => ({ name, value }));
     const wanted = {
@@ -204,7 +207,10 @@ export class KafkaAdmin implements Admin {
     await this.#cluster.close();
   }
 
-  /** The creation of a topic is acknowledged before all brokers know it, so a client that used it immediately could fail. */
+  /**
+   * A broker acknowledges the creation of a topic before all brokers know the topic. A client that used it immediately could
+   * fail.
+   */
   async #awaitLeaders(topic: string): Promise<void> {
     const deadline = Date.now() + LEADER_WAIT_MS;
     while (Date.now() < deadline && !this.#closed) {
@@ -227,7 +233,10 @@ export class KafkaAdmin implements Admin {
     this.#existing.set(topic, now + METADATA_PROPAGATION_MS);
   }
 
-  /** UNKNOWN_TOPIC_OR_PARTITION is not retried, except for `topic` while a broker may not have learned of its creation yet. */
+  /**
+   * Retries retriable errors. UNKNOWN_TOPIC_OR_PARTITION is only retried for `topic`, while a broker may not have learned of
+   * its creation yet.
+   */
   #retry<T>(what: string, action: () => Promise<T>, topic?: string): Promise<T> {
     const { apiTimeoutMs } = this.#cluster.config;
     const attempt = async (): Promise<T> => {

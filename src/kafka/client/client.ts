@@ -12,13 +12,13 @@ import { KafkaSurvey } from './survey.ts';
 import { KafkaTransactionalProducer } from '../producer/transactional-producer.ts';
 
 /**
- * Properties that Connect sets for its internal topics (KafkaBasedLog and the stores built on it): no group, reading from the
- * beginning, and committed records only, as topics of an exactly-once Java worker require.
+ * Properties that Connect sets for its internal topics (KafkaBasedLog and the stores built on it). There is no group, and
+ * reading starts at the beginning. Only committed records are read, as topics of an exactly-once Java worker require.
  */
 const LOG_CONSUMER: ClientProperties = { 'auto.offset.reset': 'earliest', 'isolation.level': 'read_committed' };
 const LOG_PRODUCER: ClientProperties = { acks: 'all', 'enable.idempotence': 'false' };
 
-/** Creates the factory for clients of the cluster that the Java client properties describe. */
+/** Creates the factory for clients of the cluster that the Java client properties specify. */
 export function createKafkaClient(properties: ClientProperties, logger: Logger): KafkaClient {
   const merged = (over: ClientProperties | undefined): ClientProperties => ({ ...properties, ...over });
   return {

@@ -32,7 +32,7 @@ export async function ensureCompactedTopic(
     const { partitions, replicationFactor } = options;
     logger.info({ partitions, replicationFactor }, 'Created compacted topic');
   }
-  return checkPartitions(options, await appear(admin, topic));
+  return checkPartitions(options, await awaitTopic(admin, topic));
 }
 
 async function create(admin: KafkaAdmin, options: CompactedTopicOptions): Promise<boolean> {
@@ -95,8 +95,11 @@ function checkPartitions({ topic, property, purpose, singlePartition }: Compacte
   );
 }
 
-/** The creation of a topic is acknowledged before all brokers know it. */
-async function appear(admin: KafkaAdmin, topic: string): Promise<number> {
+/**
+ * A broker acknowledges the creation of a topic before all brokers know the topic, so this waits until the metadata contains
+ * it.
+ */
+async function awaitTopic(admin: KafkaAdmin, topic: string): Promise<number> {
   const deadline = Date.now() + VISIBLE_TIMEOUT_MS;
   for (;;) {
     const count = (await admin.describeTopics([topic])).get(topic);

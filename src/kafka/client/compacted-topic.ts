@@ -13,15 +13,15 @@ import type { ProducerConfig } from '../config/producer-config.ts';
 
 const POLL_MS = 5000;
 /**
- * A position may advance without a record (empty topic, transaction markers), so a caller of `readToEnd` cannot rely on `poll`
- * returning early.
+ * Poll timeout while a caller waits for `readToEnd`. A position may advance without a record (empty topic, transaction
+ * markers), and then `poll` does not return early.
  */
 const WAITER_POLL_MS = 10;
 const RETRY_MS = 1000;
 const CLOSE_MS = 2000;
 /**
- * Without this limit, pending records would delay the shutdown of a worker by `delivery.timeout.ms` (two minutes) while no broker
- * is reachable.
+ * Limits how long `stop` waits for pending records. Otherwise they would delay the shutdown of a worker by
+ * `delivery.timeout.ms` (two minutes) while no broker is reachable.
  */
 const PRODUCER_CLOSE_MS = 5000;
 
@@ -42,7 +42,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
   readonly #adminConfig: ConsumerConfig['connection'];
   readonly #logger: Logger;
   readonly #waiters = new Set<Waiter>();
-  /** By partition: the offset after the last record passed to `onRecord`. */
+  /** The offset after the last record passed to `onRecord`, by partition. */
   readonly #delivered = new Map<number, number>();
   #partitions: readonly TopicPartition[] = [];
   #following: Promise<void> | undefined;
@@ -59,7 +59,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
   async start(): Promise<void> {
     try {
       await this.#open();
-      // Stops before open transactions: the producer that left one open may be started only after this.
+      // Reads up to the first open transaction only, because the producer that left it open may start only after this.
       await this.#readTo('read_committed');
     } catch (error) {
       await this.stop();
@@ -99,7 +99,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
     return this.#producer.send(produced);
   }
 
-  /** Also waits for open transactions, because their records precede the end. */
+  /** Also waits for open transactions to end, because their records precede the end of the topic. */
   readToEnd(): Promise<void> {
     return this.#readTo('read_uncommitted');
   }
@@ -108,7 +108,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
     if (this.#stopped) throw new ClosedError(`Topic ${this.#options.topic}`);
     const ends = await this.#consumer.endOffsets(this.#partitions, isolation);
     const targets = new Map(ends.map(({ partition, offset }) => [partition, offset]));
-    if (this.#reached(targets)) return;
+    if (this.#hasReached(targets)) return;
     await new Promise<void>((resolve, reject) => {
       this.#waiters.add({ targets, resolve, reject });
       this.#consumer.wakeup();
@@ -138,7 +138,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
     }
   }
 
-  /** Copies key and value: a view would keep the whole fetch response in memory. */
+  /** Copies key and value, because a view would keep the whole fetch response in memory. */
   #deliver(record: ConsumedRecord): void {
     const { partition, offset, key, value } = record;
     try {
@@ -154,13 +154,13 @@ export class KafkaCompactedTopic implements CompactedTopic {
       if (position !== undefined) this.#delivered.set(partition.partition, position);
     }
     for (const waiter of this.#waiters) {
-      if (!this.#reached(waiter.targets)) continue;
+      if (!this.#hasReached(waiter.targets)) continue;
       this.#waiters.delete(waiter);
       waiter.resolve();
     }
   }
 
-  #reached(targets: ReadonlyMap<number, number>): boolean {
+  #hasReached(targets: ReadonlyMap<number, number>): boolean {
     for (const [partition, target] of targets) if ((this.#delivered.get(partition) ?? -1) < target) return false;
     return true;
   }

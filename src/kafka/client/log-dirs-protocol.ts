@@ -2,7 +2,7 @@ import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
 import { ownCall } from '../protocol/protocol.ts';
 
-/** Version of Kafka 2.0; the oldest one that Kafka 4 accepts. */
+/** Version introduced with Kafka 2.0, and the oldest one that Kafka 4 accepts. */
 const VERSION = 1;
 
 export interface ReplicaSize {
@@ -36,7 +36,7 @@ export function logDirsCall(topics: ReadonlyMap<string, readonly number[]>): Lib
           const bytes = reader.int64();
           const offsetLag = 8;
           reader.skip(offsetLag);
-          // A future replica (being moved to another directory) is not counted.
+          // Skips future replicas, which are being moved to another directory.
           if (!reader.boolean()) sizes.push({ topic, partition, bytes });
         });
       });

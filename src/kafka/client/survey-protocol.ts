@@ -38,7 +38,7 @@ export function supportedFeaturesCall(clientVersion: string): LibraryCall<Readon
   });
 }
 
-/** The time of the controller quorum's leader in milliseconds since the epoch; `undefined` if it is not reported. */
+/** Requests the time of the controller quorum's leader in milliseconds since the epoch; `undefined` if it is not reported. */
 export function quorumClockCall(): LibraryCall<number | undefined> {
   const body = new Encoder().writeUVarInt(NO_TAGS);
   body.writeUVarInt(2).writeUVarIntString('__cluster_metadata');
@@ -62,7 +62,7 @@ export function quorumClockCall(): LibraryCall<number | undefined> {
           const voter = reader.int32();
           const endAndLastFetch = 8 + 8;
           reader.skip(endAndLastFetch);
-          // For the leader itself this is the current time.
+          // For the leader itself, this field is the current time.
           const caughtUpAt = reader.int64();
           if (voter === leader && caughtUpAt > 0) clock = caughtUpAt;
           reader.tags();

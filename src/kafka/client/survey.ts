@@ -43,8 +43,8 @@ const UNKNOWN_MEMBER = { memberId: '', groupGenerationId: -1 };
 const UNKNOWN_PRODUCER = { producerId: -1, producerEpoch: -1 };
 
 /**
- * Brokers do not report authorizations for groups and transactional ids. These are probed with requests that fail in any case, but
- * whose authorization is checked first: a heartbeat of an unknown member, and the end of an unknown transaction.
+ * Brokers do not report a client's authorizations for groups and transactional ids. The survey probes them with requests that
+ * always fail, but only after the authorization check: a heartbeat of an unknown member, and the end of an unknown transaction.
  */
 export class KafkaSurvey implements Survey {
   readonly #cluster: Cluster;
@@ -152,7 +152,7 @@ function toSurveyedTopic({
   };
 }
 
-/** Counts the largest replica of each partition, because others may lag. */
+/** Uses the largest replica of each partition, because other replicas may lag. */
 function sizesOf(replicas: readonly ReplicaSize[]): ReadonlyMap<string, number> {
   const largest = new Map<string, ReplicaSize>();
   for (const replica of replicas) {
@@ -168,7 +168,7 @@ function allowedBy(operations: number): ReadonlySet<AclOperation> {
   return new Set(OPERATION_BITS.flatMap(([name, bit]) => ((operations & (1 << bit)) === 0 ? [] : [name])));
 }
 
-/** Older brokers do not support the request. */
+/** Ignores errors of requests that older brokers do not support. */
 function ifUnsupported(): undefined {
   return undefined;
 }

@@ -19,7 +19,7 @@ export function connectionConfig(properties: PropertyReader): ConnectionConfig {
     'metric.reporters',
     'client.rack',
   );
-  // These properties have no effect, but invalid values are rejected as by the Java client.
+  // These properties have no effect, but invalid values are rejected, as the Java client does.
   properties.choice('client.dns.lookup', DNS_LOOKUPS, 'use_all_dns_ips');
   properties.choice('metadata.recovery.strategy', ['REBOOTSTRAP', 'NONE'], 'REBOOTSTRAP');
   properties.choice('metrics.recording.level', ['INFO', 'DEBUG', 'TRACE'], 'INFO');

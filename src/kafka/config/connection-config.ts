@@ -12,9 +12,9 @@ export interface ConnectionConfig {
   readonly clientId: string;
   /** Client id of group connections, if it differs from `clientId`. */
   readonly memberName?: string;
-  /** `null`: plaintext. */
+  /** `null` selects plaintext. */
   readonly tls: ConnectionOptions | null;
-  /** Creates new options per connection, because kafkajs modifies them; `null`: no authentication. */
+  /** Creates new options for each connection, because kafkajs modifies them. `null` disables authentication. */
   readonly sasl: (() => SaslOptions) | null;
   readonly connectTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -23,7 +23,7 @@ export interface ConnectionConfig {
   readonly retryBackoffMs: number;
   readonly retryBackoffMaxMs: number;
   readonly metadataMaxAgeMs: number;
-  /** Limit for one client call including retries (`default.api.timeout.ms`). */
+  /** Time limit of one client call, including retries (`default.api.timeout.ms`). */
   readonly apiTimeoutMs: number;
   readonly metricWindow: MetricWindow;
 }

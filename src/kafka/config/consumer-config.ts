@@ -15,9 +15,9 @@ export interface ConsumerConfig {
   readonly groupId: string | undefined;
   /** `group.instance.id`; `undefined` for a dynamic member. */
   readonly instanceId: string | undefined;
-  /** `classic`: the group leader assigns the partitions. `consumer`: the broker does (KIP-848). */
+  /** With `classic`, the group leader assigns the partitions. With `consumer`, the broker does (KIP-848). */
   readonly groupProtocol: 'classic' | 'consumer';
-  /** The broker's assignor for `group.protocol=consumer`; `undefined`: the broker's default. */
+  /** The broker's assignor for `group.protocol=consumer`; `undefined` selects the broker's default. */
   readonly remoteAssignor: string | undefined;
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
@@ -35,7 +35,7 @@ export interface ConsumerConfig {
   readonly checkCrcs: boolean;
   readonly excludeInternalTopics: boolean;
   readonly allowAutoCreateTopics: boolean;
-  /** Client id of a previous instance of this consumer, whose member is removed from the group before the first join. */
+  /** Client id of a previous instance of this consumer. Its member is removed from the group before the first join. */
   readonly leftoverName: string | undefined;
   /** Metadata refresh interval for subscriptions by pattern. */
   readonly topicDiscoveryMs: number;
@@ -66,13 +66,13 @@ const ASSIGNORS: Readonly<Record<string, AssignorName>> = lookupTable({
 });
 
 /**
- * Internal property that identifies the owner of a consumer whose client id is used at most once. Group members use
- * `<client.id>-<owner>` as their client id, so that a stale member of the same owner can be recognized; all other requests use
+ * Internal property that identifies the owner of a consumer whose client id is used at most once. The group member uses
+ * `<client.id>-<owner>` as its client id, so that a stale member of the same owner can be recognized. All other requests use
  * `client.id`.
  */
 export const MEMBER_OWNER = 'sluice.group.member.owner';
 
-/** If `metadata.max.age.ms` is not set, new topics are discovered within this time instead of Java's default of five minutes. */
+/** Discovery interval of new topics if `metadata.max.age.ms` is not set. Java's default is five minutes. */
 const DISCOVERY_MS = 30_000;
 
 export function consumerConfig(properties: ClientProperties, logger: Logger): ConsumerConfig {

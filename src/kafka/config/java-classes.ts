@@ -4,7 +4,7 @@ import type { Logger } from '../../observe/logger.ts';
 
 const KAFKA_EXCEPTION = 'org.apache.kafka.common.KafkaException';
 
-/** The Java client's error for a class that it does not find. `help` says which values are valid. */
+/** Returns the Java client's error for a class that it cannot find. `help` names the valid values. */
 export function notFound(client: 'consumer' | 'producer', message: string, help: string): SluiceError {
   const cause = new SluiceError(message, { scope: 'caller', javaName: KAFKA_EXCEPTION });
   return new SluiceError(`Failed to construct kafka ${client}: ${message} (${help})`, {
@@ -16,18 +16,18 @@ export function notFound(client: 'consumer' | 'producer', message: string, help:
 
 /** Properties that name Java classes, which cannot be loaded here. */
 const CLASS_SETTINGS = ['interceptor.classes', 'metric.reporters', 'security.providers', 'ssl.engine.factory.class'];
-/** Reporters whose metrics are available at `/metrics` anyway. */
+/** Reporters whose metrics are available at `/metrics` anyway, so they are accepted without a warning. */
 const HARMLESS = /^(?:org\.apache\.kafka\.common\.metrics\.JmxReporter|io\.strimzi\.kafka\.metrics\..*)$/;
 const QUALIFIED = /^[\p{L}_$][\p{L}\p{N}_$]*(?:\.[\p{L}_$][\p{L}\p{N}_$]*)+$/u;
 
 /**
- * Logs one warning for Java classes that have no effect. Values that are not qualified class names are rejected as by a Java
- * client.
+ * Logs one warning for all Java classes that have no effect. Rejects values that are not qualified class names, as the Java
+ * client does.
  */
 export function refuseOrWarn(client: 'consumer' | 'producer', reader: PropertyReader, logger: Logger): void {
   const settings = CLASS_SETTINGS.filter((name) => reader.list(name).some((value) => !HARMLESS.test(value)));
   for (const name of settings) {
-    // The Java client loads other classes only when they are needed.
+    // The Java client loads the other classes only when it needs them.
     if (name !== 'interceptor.classes' && name !== 'metric.reporters') continue;
     const wrong = reader.list(name).find((value) => !QUALIFIED.test(value));
     if (wrong !== undefined) throw notFound(client, `Class ${wrong} cannot be found`, name);

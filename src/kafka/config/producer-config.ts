@@ -9,10 +9,10 @@ import { PropertyReader } from '../../config/property-reader.ts';
 
 export interface ProducerConfig {
   readonly connection: ConnectionConfig;
-  /** -1: all in-sync replicas. */
+  /** -1 means all in-sync replicas. */
   readonly acks: -1 | 0 | 1;
   readonly compression: CompressionType;
-  /** Maximum size of a request and therefore of a record. */
+  /** Maximum size of a request in bytes, and therefore of a record. */
   readonly maxRequestBytes: number;
   readonly maxInFlight: number;
   readonly idempotent: boolean;
@@ -75,8 +75,8 @@ const MAX_IN_FLIGHT = 'max.in.flight.requests.per.connection';
 const IDEMPOTENT_IN_FLIGHT = 5;
 
 /**
- * Idempotence is enabled by default. Other explicit settings disable the default, and contradicting explicit settings are rejected
- * (ProducerConfig).
+ * Idempotence is enabled by default. Explicit settings that contradict it disable the default. If idempotence is explicitly
+ * enabled too, they are rejected (ProducerConfig).
  */
 function readIdempotence(reader: PropertyReader, acks: ProducerConfig['acks'], logger: Logger): boolean {
   const idempotent = reader.boolean('enable.idempotence', true);

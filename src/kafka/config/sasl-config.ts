@@ -8,7 +8,7 @@ import type { PropertyReader } from '../../config/property-reader.ts';
 
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
 
-/** Parses `sasl.mechanism` and its login. Returns a factory, because kafkajs modifies the options. */
+/** Parses `sasl.mechanism` and its credentials. Returns a factory, because kafkajs modifies the options. */
 export function saslOptions(properties: PropertyReader): () => SaslOptions {
   const mechanism = properties.text('sasl.mechanism') ?? 'GSSAPI';
   const known = MECHANISMS.find((candidate) => candidate === mechanism.toUpperCase());
@@ -36,7 +36,7 @@ export function saslOptions(properties: PropertyReader): () => SaslOptions {
   return () => ({ mechanism: known, username, password });
 }
 
-/** `sasl.jaas.config`, otherwise the context `KafkaClient` of the JAAS file in `KAFKA_OPTS`, as in Java. */
+/** Uses `sasl.jaas.config`, or else the context `KafkaClient` of the JAAS file in `KAFKA_OPTS`, as Java does. */
 function login(properties: PropertyReader): JaasConfig {
   const text = properties.text('sasl.jaas.config');
   const file = jaasFileOf(process.env['KAFKA_OPTS']);
@@ -67,18 +67,20 @@ interface ClientCredentials {
 type Token = () => Promise<{ value: string }>;
 
 /**
- * Statuses with which a token endpoint rejects the client or its grant (RFC 6749, 5.2). Other statuses are considered transient.
+ * HTTP statuses with which a token endpoint rejects the client or its grant (RFC 6749, 5.2). All other statuses are considered
+ * transient.
  */
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
 
 const TOKEN_LIFETIME_S = 3600;
 const TOKEN_TIMEOUT_MS = 10_000;
 
-/** `sasl.oauthbearer.*`; the options of the login module are the older form. */
+/** Properties of `sasl.oauthbearer.*`, or the older options of the login module. */
 type GrantProperties = Readonly<Record<'endpoint' | 'clientId' | 'clientSecret' | 'scope', string | undefined>>;
 
 /**
- * Configured by properties or by options of the login module, either Kafka's or Strimzi's (`oauth.*`, ClientConfig of kafka-oauth).
+ * The grant is configured by properties or by options of the login module, either Kafka's or Strimzi's (`oauth.*`, ClientConfig
+ * of kafka-oauth).
  */
 function bearerToken({ endpoint, ...grant }: GrantProperties, jaas: JaasConfig): Token {
   const { 'oauth.access.token': constant, 'oauth.token.endpoint.uri': uri } = jaas.options;
@@ -100,7 +102,7 @@ function bearerToken({ endpoint, ...grant }: GrantProperties, jaas: JaasConfig):
   return clientCredentialsToken(endpoint, { ...requireOptions(jaas, 'clientId', 'clientSecret'), scope });
 }
 
-/** An unsecured JWS for development (OAuthBearerUnsecuredLoginCallbackHandler). */
+/** Creates an unsecured JWS for development (OAuthBearerUnsecuredLoginCallbackHandler). */
 function unsecuredToken(jaas: JaasConfig): Token {
   const { unsecuredLoginStringClaim_sub: subject } = requireOptions(jaas, 'unsecuredLoginStringClaim_sub');
   const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -111,7 +113,7 @@ function unsecuredToken(jaas: JaasConfig): Token {
   };
 }
 
-/** The client credentials grant (OAuthBearerLoginCallbackHandler). Each connection requests a new token. */
+/** Obtains tokens with the client credentials grant (OAuthBearerLoginCallbackHandler). Each connection requests a new token. */
 function clientCredentialsToken(endpoint: string, { clientId, clientSecret, scope }: ClientCredentials): Token {
   return async () => {
     const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');

@@ -43,7 +43,7 @@ export class BrokerConnection {
   #opening: Promise<OpenConnection> | undefined;
   #open: OpenConnection | undefined;
   #socket: Socket | undefined;
-  /** Connections that this client dropped; failures of their requests do not mean that the broker is unreachable. */
+  /** Connections that this client dropped. Failed requests on them do not mean that the broker is unreachable. */
   readonly #dropped = new WeakSet<OpenConnection>();
   readonly #backoff: Backoff;
   #earliestAttemptAt = 0;
@@ -57,7 +57,7 @@ export class BrokerConnection {
     this.#meter = meter;
   }
 
-  /** Node id in metrics. */
+  /** Node id as used in metrics. */
   get node(): string {
     return this.#meter?.node ?? '';
   }
@@ -75,8 +75,8 @@ export class BrokerConnection {
     const call = typeof requested === 'function' ? requested(open.ranges) : requested;
     const unsupported = unsupportedReason(call, open.ranges);
     if (unsupported !== undefined) throw new KafkaError(35, unsupported);
-    // kafkajs would check timeouts with a 100 ms timer per connection. A late response would block subsequent requests,
-    // so a timeout closes the connection.
+    // kafkajs would check timeouts with a 100 ms timer per connection. A late response would block later requests, so a timeout
+    // closes the connection.
     const timeoutMs = Math.max(this.#config.requestTimeoutMs, call.requestTimeout ?? 0);
     const timer = setTimeout(() => {
       this.#discard(open, `Request ${call.request.apiName} timed out after ${String(timeoutMs)} ms`);
@@ -106,18 +106,18 @@ export class BrokerConnection {
     this.#discard(this.#open, 'The connection was dropped');
   }
 
-  /** Resolves when sockets and timers are closed. */
+  /** Resolves when all sockets and timers are closed. */
   async close(): Promise<void> {
     this.#closed = true;
     const connection = this.#open?.connection;
     const socket = this.#socket;
     this.drop();
     socket?.destroy(new Error('The connection was closed by this client'));
-    // A pending attempt to connect fails with the socket.
+    // A pending connection attempt fails when the socket is destroyed.
     await this.#opening?.catch(() => undefined);
     await connection?.disconnect();
     if (socket !== undefined && !socket.closed) await new Promise((resolve) => socket.once('close', resolve));
-    // The operating system's handle is closed one turn after the event.
+    // The operating system closes the handle one event loop turn after the event.
     await nextTurn();
   }
 
@@ -174,7 +174,7 @@ export class BrokerConnection {
       const { apiVersions } = await connection.send(libraryCall(Apis.apiVersions, undefined));
       const ranges: ApiRanges = Object.fromEntries(apiVersions.map((range) => [range.apiKey, range]));
       connection.setVersions(ranges);
-      // Without SaslAuthenticate (Kafka 1.0), responses to authentication have no frame.
+      // Without SaslAuthenticate (before Kafka 1.0), authentication responses are not framed.
       const hasAuthenticate = ranges[apiKeys.SaslAuthenticate ?? -1] !== undefined;
       if (sasl !== null && !hasAuthenticate)
         throw new Error('The broker does not support SaslAuthenticate; Kafka 1.0 or later is required');
@@ -196,7 +196,7 @@ export class BrokerConnection {
     });
   }
 
-  /** Counts the bytes since the previous response. */
+  /** Measures the bytes that were sent and received since the previous response. */
   #measure(open: OpenConnection, sentAt: number): void {
     if (this.#meter === undefined || open.socket === undefined) return;
     const { bytesRead, bytesWritten } = open.socket;
@@ -251,7 +251,7 @@ interface OpenConnection {
   readonly connection: LibraryConnection;
   readonly ranges: ApiRanges;
   readonly socket: Socket | undefined;
-  /** Bytes that the metrics already include. */
+  /** Number of bytes that the metrics already include. */
   read: number;
   written: number;
 }
@@ -262,15 +262,15 @@ export interface ConnectionMeter {
 }
 
 /**
- * How long before its expiry a SASL session is renewed. The default of kafkajs (10 s) could exceed a short session
- * (`connections.max.reauth.ms`), and brokers reject renewals within a second of each other.
+ * How long before the expiry of a SASL session this client re-authenticates. The default of kafkajs (10 s) could exceed a short
+ * session (`connections.max.reauth.ms`), and brokers reject re-authentication less than a second after the previous one.
  */
 const REAUTHENTICATE_BEFORE_MS = 2000;
 
 /** Errors of certificate verification and rejected handshakes, as opposed to network failures. */
 const TLS_REFUSAL = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|ERR_OSSL/;
 
-/** The client certificate is missing or not accepted. */
+/** Matches alerts of a broker that requires a client certificate or does not accept the one it received. */
 const CERTIFICATE_ALERT = /^ERR_SSL_\w+_ALERT_(?:\w*CERTIFICATE\w*|UNKNOWN_CA)$/;
 
 const LIBRARY_PREFIX = /^Connection error: /;

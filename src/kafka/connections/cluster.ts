@@ -10,8 +10,9 @@ import { metadataCall, type MetadataResponse } from './metadata-protocol.ts';
 import { Apis, libraryCall, type Call } from '../protocol/protocol.ts';
 
 /**
- * Each purpose has its own connection, because a broker processes the requests of a connection in order: a metadata request was
- * delayed by 2 s behind a waiting JoinGroup, and by 5 s behind a Produce whose replica had failed.
+ * Each purpose has its own connection, because a broker processes the requests of a connection in order. On a shared
+ * connection, a metadata request was delayed by 2 s behind a waiting JoinGroup, and by 5 s behind a Produce whose replica had
+ * failed.
  */
 export type Purpose = 'main' | 'fetch' | 'produce' | 'group';
 
@@ -29,7 +30,7 @@ export class Cluster {
   readonly #brokers = new Map<number, BrokerAddress>();
   readonly #connections = new Map<string, BrokerConnection>();
   readonly #coordinators = new Map<string, number>();
-  /** By broker address: since when it has been unreachable. The start and the end of an outage are each logged once. */
+  /** Start of the outage, by address of each unreachable broker. The start and the end of an outage are each logged once. */
   readonly #unreachableSince = new Map<string, number>();
   #closed = false;
 
@@ -51,7 +52,7 @@ export class Cluster {
     return response;
   }
 
-  /** Tries brokers until one responds: connected ones first, then other known ones, then the bootstrap servers. */
+  /** Tries brokers until one responds: connected brokers first, then other known brokers, then the bootstrap servers. */
   async callAny<A>(call: Call<A>): Promise<A> {
     let failure: unknown;
     for (const address of this.#candidates()) {
@@ -168,14 +169,15 @@ export class Cluster {
       this.#noteReachable(address);
       return response;
     } catch (error) {
-      const isNews = error instanceof BrokerUnreachableError && !(error instanceof DroppedError);
-      if (isNews) this.#noteUnreachable(address, error);
+      const isOutage = error instanceof BrokerUnreachableError && !(error instanceof DroppedError);
+      if (isOutage) this.#noteUnreachable(address, error);
       throw error;
     }
   }
 
   /**
-   * Node names as in Java's metrics, which distinguish coordinators from brokers and have a single name for all bootstrap servers.
+   * Returns the node name as in Java's metrics, which distinguish coordinators from brokers and have a single name for all
+   * bootstrap servers.
    */
   #nodeName(address: BrokerAddress, purpose: Purpose): string {
     const text = addressText(address);

@@ -3,12 +3,15 @@ const SIZE_BYTES = 4;
 /** The size of the correlation id. */
 const MIN_FRAME_BYTES = 4;
 
-/** Larger sizes mean that the peer is not a Kafka broker: `HTTP` read as a size is 1.2 GB, a TLS alert 352 MB. */
+/**
+ * Upper limit of a response size. A larger size means that the peer is not a Kafka broker: `HTTP` read as a size is 1.2 GB, a
+ * TLS alert 352 MB.
+ */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 
 /**
- * Assembles responses from the chunks that a socket reads. Each response is copied into a buffer of its own, so the chunks may be
- * overwritten.
+ * Assembles responses from the chunks that a socket reads. Each response is copied into its own buffer, so the caller may
+ * overwrite the chunks.
  */
 export class FrameReader {
   readonly #take: (frame: Buffer) => void;
@@ -22,7 +25,7 @@ export class FrameReader {
     this.#take = take;
   }
 
-  /** @throws Error if the size is invalid; `push` must not be called again then */
+  /** @throws Error if the size is invalid; `push` must not be called again after that */
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {

@@ -62,7 +62,7 @@ export class FramedConnection extends Connection {
     return response.parse(decoded);
   }
 
-  /** Called for each chunk; its bytes may be overwritten afterwards. */
+  /** Called for each chunk. The socket may overwrite its bytes afterwards. */
   override processData(bytes: Buffer): void {
     // A destroyed socket may still deliver a chunk.
     if (this.socket.destroyed) return;
@@ -103,10 +103,10 @@ const AUTHENTICATION_DECODERS: Readonly<Record<string, (payload: Buffer) => unkn
 };
 
 /**
- * kafkajs 2.2.4 keeps a 1 ms timer running per idle connection (its issues 1556, 1704, 1751): `throttledUntil - now` is negative if
- * nothing is throttled, and the timer's callback starts the next timer. For one consumer and one producer this caused 5,500
- * callbacks per second and 3 % CPU, and Node 24 warns about the negative timeout. The check is only needed while a request is
- * pending or the broker throttles this client.
+ * Prevents a timer loop in kafkajs 2.2.4, which keeps a 1 ms timer running per idle connection (its issues 1556, 1704, 1751):
+ * `throttledUntil - now` is negative if nothing is throttled, and the timer's callback starts the next timer. For one consumer
+ * and one producer this caused 5,500 callbacks per second and 3 % CPU, and Node 24 warns about the negative timeout. The check
+ * is only needed while a request is pending or the broker throttles this client.
  */
 function checkWhenNeeded(queue: RequestQueue): void {
   const schedule = queue.scheduleCheckPendingRequests.bind(queue);
@@ -115,7 +115,7 @@ function checkWhenNeeded(queue: RequestQueue): void {
   };
 }
 
-/** The size and the header of the request. */
+/** Encodes the size and the header of the request. */
 function requestHeader(
   { apiKey, apiVersion }: LibraryCall<unknown>['request'],
   correlationId: number,

@@ -19,7 +19,7 @@ export interface MetadataResponse {
     /** Topic id as Kafka's tools print it; `undefined` for brokers before 2.8. */
     readonly topicId: string | undefined;
     readonly isInternal: boolean;
-    /** Authorized operations as bits by ACL operation; `undefined` if not requested or not reported. */
+    /** Authorized operations as a bit set of ACL operations; `undefined` if not requested or not reported. */
     readonly operations: number | undefined;
     readonly partitionMetadata: readonly {
       readonly partitionErrorCode: number;
@@ -36,18 +36,18 @@ export interface MetadataResponse {
 
 type RequestedTopics = readonly string[] | 'all';
 
-/** Kafka 2.1 added leader epochs. */
+/** Version that added leader epochs (Kafka 2.1). */
 const WITH_EPOCHS = 7;
-/** Kafka 2.8 added topic ids; flexible version. */
+/** Version that added topic ids (Kafka 2.8). It is a flexible version. */
 const WITH_TOPIC_IDS = 10;
 const NO_TAGS = 0;
 const NO_TOPIC_ID = Buffer.alloc(16);
 const NO_OPERATIONS = -(2 ** 31);
 
 /**
- * Requests metadata of the given topics, of all topics, or of the brokers only (an empty list). Not encoded by kafkajs, which
- * neither supports the empty list nor topic ids. Topics are created only if `mayCreate` is set and the brokers have
- * `auto.create.topics.enable`. `withOperations` requests the authorized operations (Kafka 2.8).
+ * Requests metadata of the given topics, of all topics, or of the brokers only (an empty list). kafkajs does not encode this
+ * request, because it supports neither the empty list nor topic ids. Topics are created only if `mayCreate` is set and the
+ * brokers have `auto.create.topics.enable`. `withOperations` requests the authorized operations (Kafka 2.8).
  */
 export function metadataCall(
   topics: RequestedTopics,

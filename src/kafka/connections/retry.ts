@@ -3,14 +3,14 @@ import { sleep } from '../../async/sleep.ts';
 import type { Cluster } from './cluster.ts';
 import { TimeoutError, isRetriable } from '../errors/kafka-errors.ts';
 
-/** Exponential back-off from `retry.backoff.ms` to `retry.backoff.max.ms`. */
+/** Returns an exponential back-off from `retry.backoff.ms` to `retry.backoff.max.ms`. */
 export function backoffOf({ config }: Cluster): Backoff {
   return new Backoff(config.retryBackoffMs, config.retryBackoffMaxMs);
 }
 
 /**
- * Repeats an action while it fails with retriable errors, for at most `timeoutMs` (`default.api.timeout.ms`). `what` names the
- * action in the message of the TimeoutError.
+ * Repeats an action while it fails with retriable errors, for at most `timeoutMs`. `what` names the action in the message of
+ * the TimeoutError.
  */
 export async function retry<T>(
   what: string,

@@ -26,7 +26,10 @@ const MISSING_TOPIC_MS = 1500;
 const MISSING_GRACE_MS = 1000;
 /** Minimum time between two updates. */
 const MIN_INTERVAL_MS = 100;
-/** An older leader epoch is ignored as coming from a lagging broker, unless it persists for this long. */
+/**
+ * How long an older leader epoch is ignored. It usually comes from a broker with stale metadata; after this time it is
+ * accepted.
+ */
 const EPOCH_WENT_BACK_MS = 5000;
 /** Maximum number of ids of deleted topics to remember. */
 const MAX_DELETED_IDS = 1000;
@@ -38,13 +41,14 @@ interface Leader {
   readonly node: number;
   /** -1 if unknown. */
   readonly epoch: number;
-  /** Since when brokers have reported an older epoch. */
+  /** When a broker first reported an older epoch, in milliseconds since the epoch; `undefined` if none has. */
   readonly behindSince?: number | undefined;
 }
 
 /**
- * Keeps metadata of the topics that a client needs up to date: refreshes it after its maximum age, soon after `requestUpdate`, and
- * every 1.5 s while a named topic does not exist. Runs in the background from `start` to `stop`.
+ * Keeps the metadata of the topics that a client needs up to date. Refreshes it after its maximum age, soon after
+ * `requestUpdate`, and every 1.5 s while a topic that was requested by name does not exist. Runs in the background from `start`
+ * to `stop`.
  */
 export class TopicMetadata {
   readonly #cluster: Cluster;
@@ -58,7 +62,7 @@ export class TopicMetadata {
   readonly #ids = new Map<string, string>();
   /** Ids of deleted topics. Ids are never reused, so a broker that reports one of these has stale metadata. */
   readonly #deletedIds = new BoundedMap<string, true>(MAX_DELETED_IDS);
-  /** Since when a topic has been missing, and whether that was logged. */
+  /** Since when each missing topic has been missing, and whether that was logged. */
   readonly #missing = new Map<string, { readonly since: number; logged: boolean }>();
   #internal = new Set<string>();
   #failure: Error | undefined;
@@ -78,7 +82,7 @@ export class TopicMetadata {
     return [...this.#missing.keys()];
   }
 
-  /** Returns the non-retriable error of the last update (authorization, invalid name) once. */
+  /** Returns the non-retriable error of the last update (authorization, invalid topic name), and clears it. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
     this.#failure = undefined;
@@ -108,12 +112,12 @@ export class TopicMetadata {
     return this.#leaders.get(topicPartitionKey(topic, partition))?.epoch ?? -1;
   }
 
-  /** Topic id as Kafka's tools print it. It changes if the topic is deleted and recreated; `undefined` if unknown. */
+  /** Topic id as Kafka's tools print it, or `undefined` if unknown. It changes if the topic is deleted and recreated. */
   topicId(topic: string): string | undefined {
     return this.#ids.get(topic);
   }
 
-  /** The topic that currently has this id. */
+  /** The name of the topic that currently has this id. */
   topicName(id: string): string | undefined {
     for (const [topic, known] of this.#ids) if (known === id) return topic;
     return undefined;
@@ -145,7 +149,7 @@ export class TopicMetadata {
       const { topic, topicErrorCode, isInternal, partitionMetadata } = found;
       if (others?.has(topic) !== true) this.#handleTopicError(topic, topicErrorCode);
       if (isInternal) this.#internal.add(topic);
-      // During a leader election the partition count is not reported.
+      // During a leader election, the broker does not report the partition count.
       const known = topicErrorCode === ErrorCode.leaderNotAvailable ? this.#counts.get(topic) : undefined;
       const count = topicErrorCode === ErrorCode.none ? partitionMetadata.length : known;
       if (count !== undefined) counts.set(topic, count);
@@ -175,15 +179,18 @@ export class TopicMetadata {
     const racks = new Map(brokers.flatMap(({ nodeId, rack }) => (rack === '' ? [] : [[nodeId, rack] as const])));
     return new Map(
       topicMetadata.map(({ topic, partitionMetadata }) => {
-        const ofPartitions = partitionMetadata.map(({ partitionId, replicas }) => {
+        const racksByPartition = partitionMetadata.map(({ partitionId, replicas }) => {
           return [partitionId, new Set(replicas.flatMap((node) => racks.get(node) ?? []))] as const;
         });
-        return [topic, new Map(ofPartitions)] as const;
+        return [topic, new Map(racksByPartition)] as const;
       }),
     );
   }
 
-  /** Compares the topic's id with the known one: the same topic, a recreated one, or stale metadata of a deleted one. */
+  /**
+   * Compares the topic's id with the known one: the topic is the same, it was recreated, or the broker has stale metadata of a
+   * deleted topic.
+   */
   #compareId({ topic, topicId }: TopicResponse): 'same' | 'recreated' | 'stale' {
     if (topicId === undefined) return 'same';
     if (this.#deletedIds.has(topicId)) return 'stale';
@@ -213,7 +220,7 @@ export class TopicMetadata {
     if (code === ErrorCode.unknownTopicOrPartition) this.#noteMissing(topic);
   }
 
-  /** Topics that were created just now may be missing for a moment, which is not logged. */
+  /** A topic that was just created may be missing for a moment, so a short absence is not logged. */
   #noteMissing(topic: string): void {
     const missing = this.#missing.get(topic) ?? { since: Date.now(), logged: false };
     this.#missing.set(topic, missing);
@@ -261,7 +268,7 @@ export class TopicMetadata {
   }
 }
 
-/** Leader epochs do not decrease while the topic id stays the same, so older epochs are ignored at first. */
+/** Leader epochs do not decrease while the topic id stays the same, so an older epoch is ignored for `EPOCH_WENT_BACK_MS`. */
 function newest(known: Leader | undefined, reported: Leader, isStale: boolean): Leader {
   if (isStale) return known ?? { node: -1, epoch: -1 };
   if (known === undefined || reported.epoch < 0 || reported.epoch >= known.epoch) return reported;

@@ -21,8 +21,8 @@ interface AssignedPartition extends TopicPartition {
 
 /**
  * Group membership of a consumer with `group.protocol=consumer`, where the broker assigns the partitions (KIP-848). Revoked
- * partitions are released immediately; the broker assigns them to other members once the listener has finished and a heartbeat has
- * reported it. New partitions are announced when their positions are known.
+ * partitions are released immediately. The broker assigns them to other members after the listener has finished and a heartbeat
+ * has reported the release. New partitions are announced to the listener when their positions are known.
  *
  *   unjoined --coordinate--> joining --target--> preparing --coordinate: onAssigned--> owning
  *   owning --new target--> (coordinate: onRevoked, reported to the broker) --> preparing
@@ -40,10 +40,10 @@ export class BrokerAssignedMembership implements Membership {
   #prepared: string | undefined;
   #failure: Error | undefined;
   #startOver = false;
-  /** Set if something has changed since target and owned partitions were compared. */
+  /** Set if the target or the owned partitions have changed since they were last compared. */
   #needsReconciliation = true;
   #closed = false;
-  /** Whether the broker evaluates the subscribed pattern (as RE2). */
+  /** Whether the broker evaluates the subscription pattern (as RE2). */
   #brokerMatches: boolean;
 
   constructor(dependencies: MembershipDependencies, groupId: string, selection: TopicSelection) {
@@ -70,7 +70,7 @@ export class BrokerAssignedMembership implements Membership {
     return { topics: this.#selection, maxAgeMs: connection.metadataMaxAgeMs, mayCreate };
   }
 
-  /** Sends the topics that match the subscription to the broker, unless it evaluates the pattern itself. */
+  /** Sends the names of the matching topics to the broker, unless the broker evaluates the pattern. */
   onMetadata(): void {
     const { metadata, positions, notify } = this.#dependencies;
     const isPredicate = typeof this.#selection === 'function';
@@ -80,7 +80,7 @@ export class BrokerAssignedMembership implements Membership {
     notify();
   }
 
-  /** Releases the partitions and determines their positions again, without involving the group. */
+  /** Releases the partitions and determines their positions again. The group is not involved. */
   onDiverged(): void {
     this.#startOver = true;
     this.#needsReconciliation = true;
@@ -138,7 +138,7 @@ export class BrokerAssignedMembership implements Membership {
     }
   }
 
-  /** A membership of this protocol cannot be handed over; the group is left. */
+  /** Leaves the group, because a membership of this protocol cannot be handed over. */
   async handOver(timeoutMs: number): Promise<undefined> {
     await this.close(timeoutMs);
   }
@@ -162,8 +162,8 @@ export class BrokerAssignedMembership implements Membership {
   }
 
   /**
-   * Notifies the listener, then the broker. The broker is notified even if the listener fails, because the partitions are released
-   * in any case.
+   * Notifies the listener, then the broker. The broker is notified even if the listener fails, because the partitions are
+   * released in either case.
    */
   async #applyReady(target: PartitionsById, assigned: readonly AssignedPartition[]): Promise<void> {
     const beganAt = Date.now();
@@ -229,7 +229,7 @@ export class BrokerAssignedMembership implements Membership {
     return { topics: visible.sort(), regex: '' };
   }
 
-  /** The broker evaluates the pattern against internal topics too. */
+  /** False for a pattern that matches internal topics which the consumer excludes, because the broker would include them. */
   #mayBrokerMatch(): boolean {
     const { config } = this.#dependencies;
     const selection = this.#selection;

@@ -46,13 +46,13 @@ export class ClassicMembership implements GroupProtocol, Membership {
   #joinedTopics: readonly string[] = [];
   /** The last generation in which this member received an assignment. */
   #lastGeneration: number | undefined;
-  /** Leader only: partition counts at the last assignment. */
+  /** Partition counts at the last assignment. Set on the leader only. */
   #assignedCounts: PartitionCounts | undefined;
   #groupTopics: readonly string[] = [];
   #startOver = false;
   #closed = false;
   #hasJoined = false;
-  /** Set after a handover was resumed, until the group is joined. */
+  /** Set after a handover was resumed, until this member joins the group. */
   #isUnconfirmed = false;
   /** Handover of the previous consumer, until it is resumed. */
   #handover: Handover | undefined;
@@ -89,7 +89,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
     return { topics: [...own, ...others], maxAgeMs: connection.metadataMaxAgeMs, mayCreate, others };
   }
 
-  /** New matching topics, or new partitions of assigned topics, trigger a rebalance. */
+  /** Requests a rebalance if new topics match the subscription or the partition count of an assigned topic has changed. */
   onMetadata(): void {
     const { metadata, positions } = this.#dependencies;
     positions.newPartitions.note(
@@ -121,7 +121,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
     if (state === 'lost' || state === 'failed') {
       await this.ownedPartitions.release('lost');
       this.#lastGeneration = undefined;
-      // The group did not accept the resumed membership, so a stale member of this task may exist under another id.
+      // The group did not accept the resumed membership, so a stale member of this task may exist under another member id.
       if (this.#isUnconfirmed) this.#hasJoined = false;
     }
     this.#throwFailure();
@@ -135,11 +135,11 @@ export class ClassicMembership implements GroupProtocol, Membership {
       });
     } else if (this.ownedPartitions.isReady && state === 'stable') {
       // Rejoins even if the listener failed, because the leader waits for the revoked partitions.
-      let hasGone = true;
+      let hasRevoked = true;
       try {
-        hasGone = await this.ownedPartitions.apply();
+        hasRevoked = await this.ownedPartitions.apply();
       } finally {
-        if (hasGone) this.#member.requestRejoin('partitions were revoked for other members');
+        if (hasRevoked) this.#member.requestRejoin('partitions were revoked for other members');
       }
       this.onMetadata();
     }
@@ -169,7 +169,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
     }
   }
 
-  /** Only possible with a leftover name, by which the next consumer can remove this member if the handover is lost. */
+  /** Only possible with a leftover name. The next consumer uses it to remove this member if the handover is lost. */
   async handOver(timeoutMs: number): Promise<Handover | undefined> {
     const deadline = Date.now() + timeoutMs;
     let generation: Generation | undefined;
@@ -182,7 +182,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
     return generation && this.#toHandover(generation);
   }
 
-  /** False if the listener did not finish in time. */
+  /** Returns false if the listener did not finish in time. */
   async #releaseAll(timeoutMs: number): Promise<boolean> {
     this.#closed = true;
     const lost = this.#member.state === 'lost' || this.#member.state === 'failed';
@@ -238,7 +238,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
     return new Map([...assignment].map(([memberId, partitions]) => [memberId, encodeAssignment(partitions)]));
   }
 
-  /** A member with an unreadable subscription receives no partitions and does not block the others. */
+  /** A member with an unreadable subscription is excluded from the assignment, so that it does not block the others. */
   #subscriptionOf({ memberId, instanceId, metadata }: LeaderView['members'][number]): GroupSubscription[] {
     try {
       return [{ memberId, instanceId, ...decodeSubscription(metadata) }];
@@ -253,8 +253,8 @@ export class ClassicMembership implements GroupProtocol, Membership {
   }
 
   /**
-   * The partitions that the leader assigned. Logs a warning and returns `undefined` if the assignment cannot be parsed or contains
-   * topics that this member did not subscribe to.
+   * Returns the partitions that the leader assigned. If the assignment cannot be parsed or contains topics that this member did
+   * not subscribe to, logs a warning and returns `undefined`.
    */
   #assignedBy({ leaderId, assignment }: Generation): readonly TopicPartition[] | undefined {
     try {
@@ -281,7 +281,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
     return selection(topic) && !(config.excludeInternalTopics && metadata.isInternal(topic));
   }
 
-  /** The racks of the replicas are only requested if a member has a rack. */
+  /** Requests the racks of the replicas only if a member has a rack. */
   async #replicaRacks(counts: PartitionCounts, members: readonly GroupSubscription[]): Promise<PartitionRacks> {
     const topics = this.#groupTopics.filter((topic) => counts.has(topic));
     const hasRacks = members.some(({ rackId }) => rackId !== undefined && rackId !== '');
@@ -310,7 +310,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
       const generation = this.#resumeHandover() ?? (await this.#joinGroup());
       const partitions = this.#assignedBy(generation);
       if (partitions === undefined) {
-        // Limits the rate of rebalances if the leader repeats the invalid assignment.
+        // Waits, to limit the rate of rebalances in case the leader repeats the invalid assignment.
         await idle(this.#dependencies.config.heartbeatIntervalMs);
         this.#member.requestRejoin('the assignment does not match the subscription');
         return;
@@ -334,7 +334,10 @@ export class ClassicMembership implements GroupProtocol, Membership {
     return this.#member.join(this.ownedPartitions.announced);
   }
 
-  /** Resumes the handover. Returns `undefined`, so that the group is joined, if there is none or its subscription differs. */
+  /**
+   * Resumes the membership of the handover. Returns `undefined` if there is no handover or its subscription differs; the caller
+   * then joins the group.
+   */
   #resumeHandover(): Generation | undefined {
     const handover = this.#handover;
     this.#handover = undefined;
@@ -357,7 +360,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
   }
 
   /**
-   * Removes the member that a previous process of this task left behind; otherwise its partitions would stay unread until its
+   * Removes the member that a previous process of this task left behind. Otherwise its partitions would stay unread until its
    * session times out.
    */
   async #removeLeftover(): Promise<void> {

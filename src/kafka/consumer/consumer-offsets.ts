@@ -41,7 +41,7 @@ export class ConsumerOffsets {
     this.#logger = logger;
   }
 
-  /** `positions` have the topic ids and leader epochs under which the records were read. */
+  /** Commits positions. Each has the topic id and leader epoch under which its records were read. */
   async commit(positions: readonly PartitionPosition[]): Promise<void> {
     const identity = this.#identity();
     const current = positions.filter((each) => this.#isOfItsTopic(each));
@@ -63,13 +63,13 @@ export class ConsumerOffsets {
 
   async committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]> {
     const { groupId } = this.#config;
-    if (groupId === undefined) throw new ConfigError('Committed offsets need the property group.id');
+    if (groupId === undefined) throw new ConfigError('Committed offsets require the property group.id');
     return this.#retry('Reading committed offsets', async () =>
       (await fetchCommitted(this.#cluster, groupId, partitions)).map(toPosition),
     );
   }
 
-  /** With read_uncommitted, the end is after the records of open transactions. */
+  /** Returns the log end offsets. With `read_uncommitted`, the end is after the records of open transactions. */
   ends(
     partitions: readonly TopicPartition[],
     isolation: Isolation = this.#config.isolation,
@@ -85,7 +85,7 @@ export class ConsumerOffsets {
     });
   }
 
-  /** Compares offsets with the log, see `PositionValidator.kept`; retries until `signal` is aborted. */
+  /** Validates stored positions, see `PositionValidator.kept`. Retries until `signal` is aborted. */
   async kept(
     positions: readonly PartitionPosition[],
     signal: AbortSignal = new AbortController().signal,
@@ -104,12 +104,12 @@ export class ConsumerOffsets {
     return Promise.race([compared, aborted]);
   }
 
-  /** Ends retries. */
+  /** Stops all retries. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** An offset of a deleted topic must not be committed for the recreated one. */
+  /** False for an offset of a deleted topic, which must not be committed for the recreated topic. */
   #isOfItsTopic({ topic, topicId }: PartitionPosition): boolean {
     const current = this.#metadata.topicId(topic);
     return topicId === undefined || current === undefined || topicId === current;
@@ -118,7 +118,7 @@ export class ConsumerOffsets {
   #identity(): GroupIdentity {
     if (this.membership !== undefined) return this.membership.identity();
     const { groupId } = this.#config;
-    if (groupId === undefined) throw new ConfigError('Committing offsets needs the property group.id');
+    if (groupId === undefined) throw new ConfigError('Committing offsets requires the property group.id');
     return { groupId, memberId: '', generationId: -1 };
   }
 

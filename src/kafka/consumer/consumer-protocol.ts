@@ -5,8 +5,9 @@ import { int16, int32, string, topicsOf, writeTopicPartitions } from '../assigno
 
 /**
  * Serialization of subscriptions and assignments of a consumer group
- * (org.apache.kafka.clients.consumer.internals.ConsumerProtocol): 16-bit version, then length-prefixed strings and arrays,
- * big-endian. Later versions append fields, so each version can be read as an older one. Version 3 is written, as by Java.
+ * (org.apache.kafka.clients.consumer.internals.ConsumerProtocol). The layout is a 16-bit version, then length-prefixed strings
+ * and arrays, big-endian. Later versions append fields, so each version can be read as an older one. Version 3 is written, as
+ * in the Java client.
  */
 const VERSION = 3;
 const WITH_OWNED = 1;
@@ -15,7 +16,7 @@ const WITH_RACK = 3;
 
 export interface Subscription {
   readonly topics: readonly string[];
-  /** Data of the assignor. */
+  /** User data of the assignor. */
   readonly userData: Buffer | undefined;
   readonly owned: readonly TopicPartition[];
   /** Generation in which `owned` was assigned; `undefined` if unknown. */
@@ -59,7 +60,7 @@ export function encodeAssignment(partitions: readonly TopicPartition[]): Buffer 
   return Buffer.concat([int16(VERSION), ...writeTopicPartitions(topicsOf(partitions)), NOTHING]);
 }
 
-/** Members without an assignment receive zero bytes. */
+/** Parses an assignment. Members without an assignment receive zero bytes, which are parsed as an empty list. */
 export function decodeAssignment(bytes: Buffer): readonly TopicPartition[] {
   if (bytes.length === 0) return [];
   const reader = new ResponseReader(bytes, 'Cannot parse the assignment of the group leader');

@@ -22,7 +22,10 @@ import { Signal } from '../../async/signal.ts';
 import { StartPositions } from './start-positions.ts';
 import { TopicMetadata, type TopicInterest } from '../connections/topic-metadata.ts';
 
-/** A caller that receives records from every poll must not starve the event loop. */
+/**
+ * Polls that return records yield to I/O once in this time, so that a caller that polls in a loop does not starve the event
+ * loop.
+ */
 const YIELD_AFTER_MS = 5;
 
 /**

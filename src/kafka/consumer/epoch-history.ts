@@ -5,9 +5,9 @@ const MAX_STARTS = 64;
 
 /** Leader epochs of the records that were read from a partition, as far as they are known. */
 export class EpochHistory {
-  /** Epoch of the record before the first position. */
+  /** Leader epoch of the record before the first position. */
   #base: number | undefined;
-  /** Ascending by epoch and offset. */
+  /** Ascending by epoch and by offset. */
   #starts: EpochStart[] = [];
 
   reset(base: number | undefined): void {
@@ -15,7 +15,7 @@ export class EpochHistory {
     this.#starts = [];
   }
 
-  /** Adds consecutive record batches. */
+  /** Adds the epochs of consecutive record batches. */
   add(batches: Buffer): void {
     const started = epochStarts(batches, this.#starts.at(-1)?.epoch ?? this.#base ?? -1);
     if (started.length > 0) this.#starts = [...this.#starts, ...started].slice(-MAX_STARTS);
@@ -26,7 +26,7 @@ export class EpochHistory {
     this.#starts = this.#starts.filter(({ from }) => from < offset);
   }
 
-  /** Epoch of the record before an offset; `undefined` if unknown. */
+  /** Returns the leader epoch of the record before an offset, or `undefined` if it is unknown. */
   epochBefore(offset: number): number | undefined {
     return this.#starts.findLast(({ from }) => from < offset)?.epoch ?? this.#base;
   }

@@ -3,7 +3,7 @@ import { toError } from '../../errors.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
 
-/** Limit of decompressed bytes per call of `take`, which may then return fewer records than requested. */
+/** Limit of decompressed bytes per call of `take`. When it is reached, `take` returns fewer records than requested. */
 const MAX_TAKEN_BYTES = 16 * 1024 * 1024;
 
 /** The buffers of the assigned partitions, in the order in which they are fetched and taken. */
@@ -29,10 +29,10 @@ export class FetchBuffers {
   }
 
   /**
-   * Appends blocks with a total of up to `max` records, in offset order per partition; a partition's turn lasts one fetch response.
-   * Stops early after decompressing `MAX_TAKEN_BYTES`, because small batches may decompress to large ones. `moved` is true if
-   * positions advanced, also past records that are not returned (aborted records, transaction markers). The records before a
-   * corrupt one are returned together with the failure.
+   * Appends blocks with a total of up to `max` records, in offset order per partition. A partition keeps its turn until one
+   * fetch response has been read to its end. Stops early after decompressing `MAX_TAKEN_BYTES`, because small batches may
+   * decompress to large ones. `moved` is true if a position advanced, including positions that only passed aborted records or
+   * transaction markers. If a record is corrupt, the records before it are returned together with the failure.
    */
   take(into: RecordBlock[], max: number): { readonly moved: boolean; readonly failure: Error | undefined } {
     let moved = false;
@@ -57,7 +57,7 @@ export class FetchBuffers {
     return { moved, failure: undefined };
   }
 
-  /** After a failure, the records are fetched again from the corrupt offset, and other partitions get their turn. */
+  /** After a failure, the records from the corrupt offset on are fetched again, and other partitions get their turn first. */
   #takeFrom(buffer: PartitionBuffer, max: number): ReturnType<PartitionBuffer['take']> {
     try {
       return buffer.take(max);
@@ -75,7 +75,7 @@ export class FetchBuffers {
     return undefined;
   }
 
-  /** Rotates the order of partitions, for requests and for `take`. */
+  /** Moves the partition to the end of the order that requests and `take` use. */
   #moveToEnd(partition: PartitionBuffer): void {
     const key = topicPartitionKey(partition.topic, partition.partition);
     this.#partitions.delete(key);

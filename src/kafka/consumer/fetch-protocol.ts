@@ -4,12 +4,15 @@ import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 import type { AbortedTransaction } from '../records/record-set.ts';
 
 /**
- * Not decoded by kafkajs, which eagerly decodes every record into an object with string offsets and loses the order of headers, at
- * 6 to 9 µs per record. Here record sets stay bytes until they are read. Kafka 3.1 and later receive topic ids, so a position is
- * never applied to a recreated topic of the same name.
+ * Version for brokers before Kafka 3.1, which identify topics by name. kafkajs does not decode the response, because it would
+ * decode every record into an object, at 6 to 9 µs per record, with string offsets and without the order of headers. Here,
+ * record sets stay bytes until they are read.
  */
 const BY_NAME = 11;
-/** Flexible version (KIP-482) with topic ids (KIP-516). */
+/**
+ * Flexible version (KIP-482) with topic ids (KIP-516), for Kafka 3.1 and later. A position is never applied to a recreated
+ * topic of the same name.
+ */
 const BY_ID = 13;
 
 export interface FetchPosition {
@@ -32,7 +35,7 @@ export interface FetchParameters {
   readonly readCommitted: boolean;
   /** `client.rack`; empty if not set. */
   readonly rackId: string;
-  /** The broker fills the response in this order, so the caller rotates it. */
+  /** The broker fills the response in this order, so the caller rotates the order. */
   readonly topics: ReadonlyMap<string, FetchedTopic>;
 }
 
@@ -47,7 +50,7 @@ export interface FetchedPartition {
   readonly aborted: readonly AbortedTransaction[];
   /** Replica to read from instead of the leader (KIP-392); -1 for the leader. */
   readonly preferredReplica: number;
-  /** A view of the whole response. */
+  /** A view of the buffer of the whole response. */
   readonly records: Buffer;
 }
 
@@ -57,7 +60,7 @@ interface FetchResponse {
   readonly partitions: readonly FetchedPartition[];
 }
 
-/** Added to `fetch.max.wait.ms` for the request timeout. */
+/** Time for network and processing, added to `fetch.max.wait.ms` in the request timeout. */
 const NETWORK_MS = 10_000;
 const CONSUMER = -1;
 const NO_SESSION = { id: 0, epoch: -1 };
@@ -137,7 +140,7 @@ function decodeFetch(payload: Buffer): FetchResponse {
   return { clientSideThrottleTime, errorCode, partitions };
 }
 
-/** Flexible version. Ignores topics that were not requested. */
+/** Decodes the flexible version. Ignores topics that were not requested. */
 function decodeFetchById(payload: Buffer, names: ReadonlyMap<string | undefined, string>): FetchResponse {
   const reader = new ResponseReader(payload);
   reader.tags();

@@ -18,24 +18,25 @@ import { backoffOf } from '../connections/retry.ts';
 import { Signal } from '../../async/signal.ts';
 import type { TopicMetadata } from '../connections/topic-metadata.ts';
 
-/** Maximum wait of a fetch while other partitions of the broker are excluded because their buffers are full. */
+/** Maximum wait of a fetch while other partitions of the broker are not requested because their buffers are full. */
 const SHORT_WAIT_MS = 25;
 /**
- * A partition's part of a response is copied if it is smaller than this fraction, so that a slow partition does not retain the
- * whole response.
+ * A partition's part of a response is copied if it is smaller than the response divided by this factor. Otherwise a partition
+ * that is read slowly would retain the whole response.
  */
 const COPY_FRACTION = 4;
 
 /**
- * Fetches ahead of the caller. One loop per broker (leader, or replica in the client's rack) requests the partitions that are
- * positioned, not paused and not full, and adds the compressed batches to their buffers. `take` decompresses what the caller needs.
+ * Fetches ahead of the caller. There is one loop per broker (the leader, or a replica in the client's rack). It requests the
+ * partitions that have a position, are not paused and are not full, and adds the compressed batches to their buffers. `take`
+ * decompresses as much as the caller requests.
  */
 export class Fetcher {
   readonly #cluster: Cluster;
   readonly #metadata: TopicMetadata;
   readonly #config: ConsumerConfig;
   readonly #logger: Logger;
-  /** Called when there are records, a required reset or a failure. */
+  /** Called when records are available, a position must be reset, or a fetch failed. */
   readonly #onProgress: () => void;
   readonly #metrics: ConsumerMetrics;
   readonly #buffers = new FetchBuffers();
@@ -79,13 +80,13 @@ export class Fetcher {
     this.wake();
   }
 
-  /** A withheld partition is fetched but not returned, because it is not announced to the listener yet. */
+  /** Holds back the records of a partition that has not been announced to the listener. They are fetched, but not returned. */
   withhold(partition: TopicPartition, withheld: boolean): void {
     const buffer = this.get(partition);
     if (buffer !== undefined) buffer.withheld = withheld;
   }
 
-  /** Called after positions, pauses, leaders or buffers changed. */
+  /** Starts fetching again; called after positions, pauses, leaders or buffers changed. */
   wake(): void {
     if (this.#stopped) return;
     for (const partition of this.#buffers.all) {
@@ -97,7 +98,7 @@ export class Fetcher {
     for (const signal of this.#loops.values()) signal.notify();
   }
 
-  /** See `FetchBuffers.take`; the next poll throws a failure. */
+  /** See `FetchBuffers.take`. A failure is thrown by the next poll. */
   take(into: RecordBlock[], max: number): boolean {
     const { moved, failure } = this.#buffers.take(into, max);
     this.#failure = failure ?? this.#failure;
@@ -105,7 +106,7 @@ export class Fetcher {
     return moved;
   }
 
-  /** Returns the failure since the last call. Fetching continues, so the consumer recovers once the cause is fixed. */
+  /** Returns and clears the last failure. Fetching continues, so the consumer recovers once the cause is fixed. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
     this.#failure = undefined;
@@ -119,7 +120,7 @@ export class Fetcher {
     for (const signal of this.#loops.values()) signal.notify();
   }
 
-  /** The broker to fetch from; `undefined` while there is no leader. */
+  /** Returns the broker to fetch from, or `undefined` while the partition has no leader. */
   #nodeOf(partition: TopicPartition): number | undefined {
     const leader = this.#metadata.leaderOf(partition);
     return leader === undefined ? undefined : this.#nearest.nodeOf(partition, leader);
@@ -156,7 +157,7 @@ export class Fetcher {
     this.#logger.debug({ node }, 'Stopped fetching from a broker');
   }
 
-  /** The partitions to fetch from this broker. Starts loops for partitions that moved to other brokers. */
+  /** Returns the partitions to fetch from this broker. Starts loops for partitions that moved to other brokers. */
   #readFrom(node: number): readonly PartitionBuffer[] {
     const local: PartitionBuffer[] = [];
     for (const buffer of this.#buffers.all) {
@@ -172,8 +173,8 @@ export class Fetcher {
   }
 
   /**
-   * Each broker has an equal share of `fetch.max.bytes`. Buffers of paused partitions are not counted, so that they do not block
-   * the others.
+   * Each broker gets an equal share of `fetch.max.bytes`. Buffers of paused partitions are not counted, so that they do not
+   * block the other partitions.
    */
   #freeBytes(local: readonly PartitionBuffer[]): number {
     let usedBytes = 0;
@@ -181,7 +182,7 @@ export class Fetcher {
     return Math.floor(this.#config.maxFetchBytes / Math.max(1, this.#loops.size)) - usedBytes;
   }
 
-  /** Returns false if the next attempt has to back off. */
+  /** Returns false if the loop must back off before the next attempt. */
   async #fetchOnce(node: number, wanted: readonly PartitionBuffer[], bytes: number, waitMs: number): Promise<boolean> {
     const { maxFetchWaitMs, minFetchBytes, maxPartitionBytes, isolation } = this.#config;
     const requested = new Map(wanted.map((buffer) => [buffer, buffer.positionVersion]));
@@ -237,7 +238,7 @@ export class Fetcher {
     return healthy;
   }
 
-  /** The leader returned a preferred replica instead of records. */
+  /** Handles a response in which the leader returned a preferred replica instead of records. */
   #readFromReplica(buffer: PartitionBuffer, node: number): void {
     const leader = this.#metadata.leaderOf(buffer);
     if (leader === undefined) return;
@@ -254,7 +255,7 @@ export class Fetcher {
     const fields = { topic, partition, offset: fetchOffset, error: describeErrorCode(code).name };
     this.#logger.debug(fields, 'Fetch of a partition failed');
     if (code === ErrorCode.offsetOutOfRange) {
-      // A follower may lag; only the leader's answer is final.
+      // A follower may lag, so only the error code of the leader is final.
       if (wasElsewhere) this.wake();
       else buffer.markOutOfRange();
       return true;
@@ -278,7 +279,7 @@ export class Fetcher {
   }
 }
 
-/** The fetch positions of partitions by topic. */
+/** Groups the fetch positions of partitions by topic. */
 function positionsOf(buffers: readonly PartitionBuffer[]): ReadonlyMap<string, FetchedTopic> {
   const topics = new Map<string, FetchedTopic & { positions: FetchPosition[] }>();
   for (const { topic, partition, fetchOffset = 0, identity } of buffers) {
@@ -295,7 +296,7 @@ function sizeOf(partitions: readonly FetchedPartition[]): number {
   return partitions.reduce((sum, { records }) => sum + records.length, 0);
 }
 
-/** A view would retain the whole response until its slowest partition is read. */
+/** Copies a small part of a response, because a view would retain the whole response until its slowest partition is read. */
 function retained(records: Buffer, answeredBytes: number): Buffer {
   return records.length * COPY_FRACTION >= answeredBytes ? records : Buffer.from(records);
 }

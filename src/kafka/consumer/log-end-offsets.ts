@@ -4,7 +4,7 @@ import type { TopicMetadata } from '../connections/topic-metadata.ts';
 import type { PartitionPosition } from '../api.ts';
 import { listOffsets, OffsetTime, type Leaders } from './offsets.ts';
 
-/** One attempt. With `readCommitted` the end is before the first open transaction; see `listOffsets`. */
+/** One attempt. With `readCommitted`, the end is before the first open transaction; see `listOffsets`. */
 export async function logEndOffsets(
   partitions: readonly TopicPartition[],
   metadata: TopicMetadata,
@@ -15,7 +15,10 @@ export async function logEndOffsets(
   return listOffsets(cluster, leaders, partitions, OffsetTime.latest, readCommitted);
 }
 
-/** Leaders of partitions whose topics `metadata` may not track; these are requested from the cluster. */
+/**
+ * Returns the leaders of the partitions. If `metadata` does not track one of their topics, the leaders are requested from the
+ * cluster.
+ */
 async function leadersOf(
   partitions: readonly TopicPartition[],
   metadata: TopicMetadata,

@@ -34,14 +34,14 @@ export class LogEndPoller {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.#look(), this.#intervalMs).unref();
+    this.#timer ??= setInterval(() => void this.#pollOnce(), this.#intervalMs).unref();
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  async #look(): Promise<void> {
+  async #pollOnce(): Promise<void> {
     const before = performance.now() - this.#intervalMs;
     const old = [...this.#partitions()].filter(
       ({ position, highWatermarkUpdatedAt }) => position !== undefined && highWatermarkUpdatedAt < before,

@@ -31,11 +31,11 @@ export interface Membership {
   onMetadata(): void;
   /** Called if the log of an assigned partition has diverged from the records that were read. */
   onDiverged(topic: string): void;
-  /** Called by `poll`: calls the listener if necessary and keeps the membership alive. Throws fatal errors. */
+  /** Called by `poll`. Calls the listener if necessary and keeps the membership alive. Throws fatal errors. */
   coordinate(): Promise<void>;
-  /** Throws CommitRefusedError if the member has no generation to commit in. */
+  /** Returns the generation to commit in. Throws CommitRefusedError if the member has none. */
   identity(): GroupIdentity;
-  /** A rejected commit often reveals a rebalance before the next heartbeat does. */
+  /** Called when the broker rejected a commit, which often reveals a rebalance before the next heartbeat does. */
   onCommitRefused(generationId: number, error: CommitRefusedError): void;
   close(timeoutMs: number): Promise<void>;
   /** See `Consumer.handOver`. */

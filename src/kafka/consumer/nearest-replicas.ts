@@ -2,15 +2,15 @@ import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 
 interface Preference {
   readonly node: number;
-  /** The leader that returned the preference. */
+  /** The leader that returned the preferred replica. */
   readonly leader: number;
   /** Milliseconds since the epoch. */
   readonly until: number;
 }
 
 /**
- * Preferred read replicas in the client's rack, as returned by leaders (KIP-392). A preference expires after `maxAgeMs`, after a
- * leader election, and if the replica does not respond or does not have the requested offset.
+ * Preferred read replicas in the client's rack, as returned by leaders (KIP-392). A preference ends after `maxAgeMs`, after a
+ * leader election, and when the replica does not respond or does not have the requested offset.
  */
 export class NearestReplicas {
   readonly #maxAgeMs: number;
@@ -34,7 +34,7 @@ export class NearestReplicas {
     this.#preferences.set(keyOf(partition), { node, leader, until: Date.now() + this.#maxAgeMs });
   }
 
-  /** True if there was a preferred replica. */
+  /** Removes the preference of the partition. Returns true if there was one. */
   forget(partition: TopicPartition): boolean {
     return this.#preferences.delete(keyOf(partition));
   }

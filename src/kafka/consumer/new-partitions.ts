@@ -2,15 +2,15 @@ import type { TopicPartition } from '../../data/record.ts';
 import type { PartitionCounts } from '../assignors/assignor.ts';
 
 /**
- * Detects partitions that were created while a consumer was subscribed: those missing in the first metadata, and those of topics
- * that were missing temporarily. All their records are newer than the subscription, so they are read from the beginning even with
- * `auto.offset.reset=latest`.
+ * Detects partitions that were created while a consumer was subscribed: partitions that the first metadata did not contain, and
+ * partitions of topics that were missing temporarily. All their records are newer than the subscription, so they are read from
+ * the beginning even with `auto.offset.reset=latest`.
  */
 export class NewPartitions {
-  /** Number of existing partitions by topic. */
+  /** Number of partitions, by topic, that are not considered new. */
   #old: Map<string, number> | undefined;
 
-  /** Records a metadata update. `subscribed`: topics subscribed by name, or `all` for a pattern. */
+  /** Records a metadata update. `subscribed` contains the topics subscribed by name, or is `all` for a pattern. */
   note(counts: PartitionCounts, subscribed: readonly string[] | 'all'): void {
     if (this.#old === undefined) {
       this.#old = new Map(counts);

@@ -4,13 +4,13 @@ import { Encoder, type LibraryCall, type LibraryEncoder } from '../library/kafka
 import { ownCall } from '../protocol/protocol.ts';
 
 /**
- * Offset requests in versions that kafkajs does not support, because they carry leader epochs (KIP-320): OffsetCommit 6 (7 with an
- * instance id), OffsetFetch 5 and ListOffsets 4 (Kafka 2.1), OffsetForLeaderEpoch 3 (Kafka 2.3). Members of KIP-848 groups use
- * version 9 of OffsetCommit and OffsetFetch, which carry the member epoch.
+ * Offset requests in versions with leader epochs (KIP-320), which kafkajs does not support: OffsetCommit 6 (7 with an instance
+ * id), OffsetFetch 5 and ListOffsets 4 (Kafka 2.1), OffsetForLeaderEpoch 3 (Kafka 2.3). Members of KIP-848 groups use version 9
+ * of OffsetCommit and OffsetFetch, which contain the member epoch.
  */
 const Version = { commit: 6, commitStatic: 7, fetch: 5, list: 4, forEpoch: 3, withMemberEpoch: 9 } as const;
 
-/** Replica id of a consumer. */
+/** Replica id that marks the sender as a consumer. */
 const CONSUMER = -1;
 const NO_TAGS = 0;
 
@@ -20,7 +20,7 @@ interface Throttled {
 
 export interface CommittedOffset extends TopicPartition {
   readonly offset: number;
-  /** -1: not known. */
+  /** -1 if unknown. */
   readonly leaderEpoch: number;
   readonly metadata: string;
 }
@@ -63,7 +63,7 @@ export function offsetCommitCall(
   );
 }
 
-/** Flexible version, which rejects stale member epochs. */
+/** Encodes the flexible version, in which the broker rejects stale member epochs. */
 function offsetCommitByMember(
   { groupId, memberId, generationId, instanceId }: Committer,
   offsets: readonly CommittedOffset[],
@@ -93,7 +93,7 @@ function offsetCommitByMember(
   });
 }
 
-/** OffsetFetch as a member: fails with a stale member epoch, so the offsets are the latest ones. */
+/** OffsetFetch as a member. The broker rejects a stale member epoch, so the returned offsets are the latest ones. */
 export function offsetFetchByMemberCall(
   { groupId, memberId, generationId }: Committer,
   wanted: readonly TopicPartition[],
@@ -144,7 +144,7 @@ export interface OffsetFetchResponse extends Throttled {
   readonly partitions: readonly (CommittedOffset & { readonly errorCode: number })[];
 }
 
-/** `wanted` `undefined` requests all partitions with a committed offset. */
+/** Requests committed offsets. If `wanted` is `undefined`, requests all partitions with a committed offset. */
 export function offsetFetchCall(
   groupId: string,
   wanted: readonly TopicPartition[] | undefined,
@@ -170,7 +170,7 @@ export interface ListOffsetsResponse extends Throttled {
   readonly partitions: readonly (TopicPartition & {
     readonly errorCode: number;
     readonly offset: number;
-    /** -1: not known. */
+    /** -1 if unknown. */
     readonly leaderEpoch: number;
   })[];
 }
@@ -250,7 +250,7 @@ function byTopic<P extends TopicPartition>(partitions: readonly P[]): Map<string
   return topics;
 }
 
-/** Flexible versions; each entry ends with tagged fields. */
+/** Reads topics in flexible versions, in which each entry ends with tagged fields. */
 function readCompactTopics<T>(reader: ResponseReader, read: () => T): (T & { topic: string })[] {
   const partitions: (T & { topic: string })[] = [];
   reader.compactEach(() => {

@@ -42,18 +42,18 @@ const STALE_EPOCH_CODES: ReadonlySet<number> = new Set([
 ]);
 
 export interface Leaders {
-  /** `undefined` if there is no leader, or if it is unknown. */
+  /** `undefined` if the partition has no leader, or if its leader is unknown. */
   leaderOf(partition: TopicPartition): number | undefined;
   /** -1 if unknown. */
   leaderEpochOf(partition: TopicPartition): number;
 }
 
-/** Prefix of a committed offset's metadata, which holds the topic id. */
+/** Prefix of the metadata of a committed offset; the topic id follows it. */
 const TOPIC_ID = 'sluice:topic-id=';
 
 /**
- * One attempt. Throws CommitRefusedError if the member no longer owns its generation; retriable failures are KafkaError or
- * BrokerUnreachableError. The topic id is committed as metadata, unless the broker rejects it as too large.
+ * One attempt to commit offsets. Throws CommitRefusedError if the member no longer owns its generation. Retriable failures are
+ * KafkaError or BrokerUnreachableError. The topic id is committed as metadata, unless the broker rejects it as too large.
  */
 export async function commitOffsets(
   cluster: Cluster,
@@ -75,15 +75,15 @@ export async function commitOffsets(
     if (COORDINATOR_MOVED.has(errorCode)) cluster.forgetCoordinator(groupId);
     const error = KafkaError.ofCode(errorCode, `Offset commit of group ${groupId} for ${topic}-${String(partition)}`);
     if (LOST_GENERATION_CODES.has(errorCode)) throw new CommitRefusedError(error.message, { cause: error });
-    // A deleted topic is not retried.
+    // The topic was deleted, so a retry would fail again.
     if (errorCode === ErrorCode.unknownTopicOrPartition) throw error.asFinal();
     throw error;
   }
 }
 
 /**
- * One attempt to delete committed offsets (OffsetDelete, Kafka 2.4). Ignores partitions without an offset and a group that does not
- * exist. Rejected for partitions that do not exist (UNKNOWN_TOPIC_OR_PARTITION) and for topics that a member is subscribed to
+ * One attempt to delete committed offsets (OffsetDelete, Kafka 2.4). Ignores partitions without an offset and a group that does
+ * not exist. Rejects if a partition does not exist (UNKNOWN_TOPIC_OR_PARTITION) or a member is subscribed to its topic
  * (GROUP_SUBSCRIBED_TO_TOPIC).
  */
 export async function deleteCommitted(
@@ -107,8 +107,9 @@ export async function deleteCommitted(
 }
 
 /**
- * One attempt. Partitions without a committed offset are absent from the result. `partitions` `undefined` means all of the group.
- * `reader` is a member with an epoch; a stale epoch is retriable.
+ * One attempt to fetch committed offsets. Partitions without a committed offset are absent from the result. If `partitions` is
+ * `undefined`, all committed offsets of the group are fetched. `reader` is a member with an epoch; the error of a stale epoch
+ * is retriable.
  */
 export async function fetchCommitted(
   cluster: Cluster,
@@ -143,8 +144,9 @@ function checkGroupCode(cluster: Cluster, groupId: string, code: number): void {
 }
 
 /**
- * One attempt to list the earliest offsets, the log end offsets, or the first offsets at or after a time (milliseconds since the
- * epoch; -1 if there is none). With `readCommitted`, the end is the last stable offset, before the first open transaction.
+ * One attempt to list the earliest offsets, the log end offsets, or the first offsets at or after a time in milliseconds since
+ * the epoch (-1 if there is no such record). With `readCommitted`, the end is the last stable offset, which precedes the first
+ * open transaction.
  */
 export async function listOffsets(
   cluster: Cluster,
@@ -171,9 +173,9 @@ export async function listOffsets(
 }
 
 /**
- * One attempt to find where the leaders' logs end an epoch (KIP-320). If a log does not contain the epoch, the leader reports the
- * newest earlier one. Partitions whose leader has moved or did not respond are absent, and `failed` is set. Rejects on errors that
- * are not retriable.
+ * One attempt to find the offsets at which the epochs end in the leaders' logs (KIP-320). If a log does not contain the epoch,
+ * the leader reports the newest earlier one. If a leader has moved or did not respond, its partitions are absent and `failed`
+ * is set. Rejects on errors that are not retriable.
  */
 export async function epochEnds(
   cluster: Cluster,
@@ -221,7 +223,7 @@ function byLeader<P extends TopicPartition>(
   return byLeader;
 }
 
-/** Without this check, the caller would retry immediately and endlessly. */
+/** Throws if the response lacks a requested partition. The caller would otherwise retry immediately and endlessly. */
 function requireComplete(requested: readonly TopicPartition[], answered: readonly TopicPartition[]): void {
   const keys = new Set(answered.map(({ topic, partition }) => topicPartitionKey(topic, partition)));
   const missing = requested.find(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));

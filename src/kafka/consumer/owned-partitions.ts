@@ -57,14 +57,14 @@ export class OwnedPartitions {
     return this.#ready !== undefined;
   }
 
-  /** While true, the membership determines the positions of partitions, and the consumer does not. */
+  /** While true, the membership determines the positions of its partitions, so the consumer must not. */
   get findsPositions(): boolean {
     return !this.announced || this.#preparing;
   }
 
   /**
-   * Determines the positions of partitions that are not owned yet while `isCurrent` holds; then the assignment is ready. `identity`
-   * commits the start positions of new partitions.
+   * Determines the positions of partitions that are not owned yet, and then marks the assignment as ready. Stops if `isCurrent`
+   * returns false. Commits the start positions of new partitions with `identity`.
    */
   async prepare(
     partitions: readonly TopicPartition[],
@@ -94,7 +94,7 @@ export class OwnedPartitions {
     }
   }
 
-  /** Makes an assignment ready that is a subset of the owned partitions. */
+  /** Marks an assignment as ready that is a subset of the owned partitions. */
   keepOnly(kept: readonly TopicPartition[]): void {
     this.#ready = kept;
   }
@@ -124,7 +124,7 @@ export class OwnedPartitions {
     return revoked.length > 0;
   }
 
-  /** Discards a prepared assignment: another member may own and read the partitions before they are assigned again. */
+  /** Discards a prepared assignment, because another member may own and read the partitions before they are assigned again. */
   discardReady(): void {
     this.#ready = undefined;
     this.#fetcher.assign(this.owned);

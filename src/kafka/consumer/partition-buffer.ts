@@ -14,7 +14,7 @@ export interface LogIdentity {
 
 export interface TakenRecords {
   readonly block: RecordBlock | undefined;
-  /** The fetch response has been read to its end. */
+  /** True if the fetch response has been read to its end. */
   readonly finished: boolean;
   /** Decompressed bytes of the batches that were opened by this call. */
   readonly openedBytes: number;
@@ -33,9 +33,9 @@ export class PartitionBuffer {
   readonly topic: string;
   readonly partition: number;
   paused = false;
-  /** Fetched but not returned yet, because the partition is not announced to the listener. */
+  /** While true, records are fetched but not returned, because the partition has not been announced to the listener. */
   withheld = false;
-  /** End of the records that the caller may read: the high watermark, or the last stable offset with read_committed. */
+  /** End of the records that the caller may read: the high watermark, or with read_committed the last stable offset. */
   readableEnd: number | undefined;
   #highWatermark: number | undefined;
   #highWatermarkUpdatedAt = -Infinity;
@@ -57,7 +57,7 @@ export class PartitionBuffer {
     return this.#highWatermark;
   }
 
-  /** When the high watermark was last updated, by `performance.now()`. */
+  /** When the high watermark was last updated, in `performance.now()` milliseconds. */
   get highWatermarkUpdatedAt(): number {
     return this.#highWatermarkUpdatedAt;
   }
@@ -115,13 +115,13 @@ export class PartitionBuffer {
     return { topic, partition, lag, end: highWatermark };
   }
 
-  /** An offset with the topic id and leader epoch under which the records before it were read. */
+  /** Returns the position with the topic id and leader epoch under which the records before it were read. */
   identified(position: PartitionPosition): PartitionPosition {
     const { topicId } = this.#identity;
     return { ...position, topicId, leaderEpoch: this.#epochs.epochBefore(position.offset) };
   }
 
-  /** Size of the responses that have not been read to their end, as received. */
+  /** Size in bytes, as received, of the responses that have not been read to their end. */
   get bufferedBytes(): number {
     return this.#sets.reduce((sum, set) => sum + set.byteLength, 0);
   }
@@ -130,12 +130,12 @@ export class PartitionBuffer {
     return this.#sets.length > 0;
   }
 
-  /** The fetch offset is out of range, and all records before it have been taken. */
+  /** True if the fetch offset is out of range and all records before it have been taken. */
   get needsReset(): boolean {
     return this.#outOfRange && this.#validation === 'valid' && this.#sets.length === 0;
   }
 
-  /** The position to validate against the new leader's log, if any. */
+  /** The position to validate against the new leader's log, or `undefined` if no validation is pending. */
   get unvalidated(): { readonly offset: number; readonly leaderEpoch: number } | undefined {
     const offset = this.#fetchOffset;
     if (this.#validation !== 'pending' || offset === undefined) return undefined;
@@ -143,19 +143,22 @@ export class PartitionBuffer {
     return leaderEpoch === undefined ? undefined : { offset, leaderEpoch };
   }
 
-  /** The log has diverged from the records that were taken. */
+  /** True if the log has diverged from the records that were taken. */
   get isDiverged(): boolean {
     return this.#validation === 'diverged';
   }
 
-  /** True if the offset is the current position in the same log. `epochBefore`: epoch of the record before the offset. */
+  /**
+   * True if the offset is the current position in the same log. `epochBefore` is the leader epoch of the record before the
+   * offset.
+   */
   isAt(offset: number, epochBefore: number | undefined, topicId: string | undefined): boolean {
     const isSameLog = topicId === undefined || topicId === this.#identity.topicId;
     const isSameEpoch = epochBefore === undefined || epochBefore === this.#epochs.epochBefore(offset);
     return this.fetchOffset !== undefined && offset === this.#position && isSameLog && isSameEpoch;
   }
 
-  /** Sets the position and drops the buffer. `epochBefore`: epoch of the record before the offset. */
+  /** Sets the position and drops the buffer. `epochBefore` is the leader epoch of the record before the offset. */
   seek(offset: number, epochBefore?: number, identity?: LogIdentity): void {
     this.#epochs.reset(epochBefore);
     if (identity !== undefined) this.#identity = identity;
@@ -163,8 +166,8 @@ export class PartitionBuffer {
   }
 
   /**
-   * Called with each metadata update (`leaderEpoch` -1 if unknown). A new leader epoch requires validation, provided that the epoch
-   * of the position is known; a new topic id means that the log has diverged.
+   * Called with each metadata update (`leaderEpoch` is -1 if unknown). After a new leader epoch, the position must be
+   * validated, provided that its epoch is known. A new topic id means that the log has diverged.
    */
   updateLeader({ topicId, leaderEpoch }: LogIdentity): void {
     const offset = this.#fetchOffset;
@@ -185,13 +188,13 @@ export class PartitionBuffer {
     this.#positionVersion += 1;
   }
 
-  /** The log of this leader epoch contains all fetched records. */
+  /** Called if the log of this leader epoch contains all fetched records. */
   completeValidation(leaderEpoch: number): void {
     this.#validation = 'valid';
     this.#identity = { ...this.#identity, leaderEpoch };
   }
 
-  /** The log of this leader epoch contains the taken records, but not all buffered ones. */
+  /** Called if the log of this leader epoch contains the taken records, but not all buffered ones. */
   dropBuffered(leaderEpoch: number): void {
     const position = this.#position ?? 0;
     this.#epochs.truncateAt(position);
@@ -199,12 +202,12 @@ export class PartitionBuffer {
     this.#seekTo(position);
   }
 
-  /** Drops the buffer and fetches the records again. */
+  /** Drops the buffer, so that its records are fetched again. */
   refetch(): void {
     this.dropBuffered(this.#identity.leaderEpoch);
   }
 
-  /** The leader's log lacks records that were taken; nothing is fetched until the next seek. */
+  /** Called if the leader's log lacks records that were taken. Nothing is fetched until the next seek. */
   markDiverged(): void {
     this.#validation = 'diverged';
   }
@@ -223,7 +226,7 @@ export class PartitionBuffer {
 
   /**
    * Takes up to `max` records of the oldest response.
-   * @throws RecordFormatError if the response is corrupt, or if nothing of it can be read
+   * @throws RecordFormatError if the response is corrupt, or if none of its records can be read
    */
   take(max: number): TakenRecords {
     const [set] = this.#sets;

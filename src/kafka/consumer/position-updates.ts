@@ -5,7 +5,10 @@ import { BrokerUnreachableError, ClosedError, isRetriable } from '../errors/kafk
 import type { Membership } from './membership.ts';
 import type { StartPositions } from './start-positions.ts';
 
-/** Determines and validates positions in the background, one attempt at a time. A joining member determines its positions itself. */
+/**
+ * Determines and validates positions in the background, one attempt at a time. While a member joins, its membership determines
+ * the positions instead.
+ */
 export class PositionUpdates {
   readonly positions: StartPositions;
   readonly #metadata: TopicMetadata;
@@ -23,8 +26,8 @@ export class PositionUpdates {
 
   /** Starts an attempt if a partition needs one. */
   start(membership: Membership | undefined): void {
-    const isElsewhere = membership?.ownedPartitions.findsPositions === true;
-    if (isElsewhere || this.#running !== undefined || !this.#areNeeded() || !this.#metadata.known) return;
+    const isDoneByMembership = membership?.ownedPartitions.findsPositions === true;
+    if (isDoneByMembership || this.#running !== undefined || !this.#areNeeded() || !this.#metadata.known) return;
     this.#running = this.#attempt(membership)
       .catch(async (error: unknown) => {
         if (isRetriable(error)) await idle(this.#retryBackoffMs);
@@ -46,7 +49,9 @@ export class PositionUpdates {
     return this.positions.needed || this.positions.needsValidation || this.positions.diverged !== undefined;
   }
 
-  /** In a group, diverged positions are reset by a rebalance, because the committed offsets are affected too. */
+  /**
+   * If the consumer is a group member, a rebalance resets diverged positions, because the committed offsets are affected too.
+   */
   async #attempt(membership: Membership | undefined): Promise<void> {
     const { needed, needsValidation } = this.positions;
     if (needed) await this.positions.resolve(membership === undefined);

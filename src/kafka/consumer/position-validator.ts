@@ -7,15 +7,15 @@ import type { ConsumerConfig } from '../config/consumer-config.ts';
 import type { TopicMetadata } from '../connections/topic-metadata.ts';
 import { epochEnds, listOffsets, OffsetTime } from './offsets.ts';
 
-/** A position with the epoch of the record before it. */
+/** A position with the leader epoch of the record before it. */
 export interface EpochPosition extends TopicPartition {
   readonly offset: number;
   readonly leaderEpoch: number;
 }
 
-/** The end of the records that a leader's log has in common with those before a position. */
+/** The offset up to which a leader's log contains the records before a position. */
 export interface CommonEnd extends TopicPartition {
-  /** Equal to the position if the log has all records; `undefined` if the log does not know the epoch. */
+  /** Equal to the position if the log contains all records; `undefined` if the log does not contain the epoch. */
   readonly offset: number | undefined;
   /** Epoch of the last common record. */
   readonly leaderEpoch: number;
@@ -24,8 +24,8 @@ export interface CommonEnd extends TopicPartition {
 }
 
 /**
- * Validates positions against the logs of their topics. A topic may have been deleted and recreated under its name (KIP-516), and a
- * lagging replica may have become the leader, whose log differs from some offset on (KIP-320;
+ * Validates positions against the logs of their topics. A topic may have been deleted and recreated under its name (KIP-516). A
+ * lagging replica may also have become the leader, so that the log differs from the records that were read (KIP-320;
  * org.apache.kafka.clients.consumer.internals.SubscriptionState.maybeCompleteValidation).
  */
 export class PositionValidator {
@@ -33,7 +33,7 @@ export class PositionValidator {
   readonly #metadata: TopicMetadata;
   readonly #config: ConsumerConfig;
   readonly #logger: Logger;
-  /** Recreated topics for which a warning was logged. */
+  /** Recreated topics for which a warning has already been logged. */
   readonly #warnedTopics = new Set<string>();
 
   constructor(cluster: Cluster, metadata: TopicMetadata, config: ConsumerConfig, logger: Logger) {
@@ -44,9 +44,10 @@ export class PositionValidator {
   }
 
   /**
-   * Returns where to resume from stored positions: at the position, at the beginning of a recreated topic, or after the last record
-   * that the log has in common with what was read. Logs a warning for each position that changes. Positions whose leader is
-   * unavailable are returned unchanged; they are validated before anything is read.
+   * Returns where to resume from stored positions. This is the stored position, unless the topic was recreated (its beginning)
+   * or the log was truncated (the offset from which it differs from the records that were read). Logs a warning for each
+   * position that changes. Positions whose leader is unavailable are returned unchanged; they are validated before anything is
+   * read.
    */
   async kept(positions: readonly PartitionPosition[]): Promise<readonly PartitionPosition[]> {
     const sameTopics = positions.filter((position) => !this.#isRecreated(position));
@@ -76,7 +77,7 @@ export class PositionValidator {
     ];
   }
 
-  /** One attempt. Partitions whose leader is unknown, has no epoch or does not respond are absent from the result. */
+  /** One attempt. The result lacks partitions whose leader is unknown, has no epoch or does not respond. */
   async commonEnds(positions: readonly EpochPosition[]): Promise<readonly CommonEnd[]> {
     const requested = positions
       .map((position) => ({ ...position, currentLeaderEpoch: this.#metadata.leaderEpochOf(position) }))

@@ -14,8 +14,8 @@ import type { PartitionBuffer } from './partition-buffer.ts';
 import type { TopicMetadata } from '../connections/topic-metadata.ts';
 
 /**
- * Determines where reading starts: at the committed offset, otherwise (or if that offset is out of range) where `auto.offset.reset`
- * says.
+ * Determines where reading starts: at the committed offset, or, if there is none or it is out of range, where
+ * `auto.offset.reset` specifies.
  */
 export class StartPositions {
   readonly #cluster: Cluster;
@@ -24,7 +24,7 @@ export class StartPositions {
   readonly #config: ConsumerConfig;
   readonly #logger: Logger;
   readonly #validator: PositionValidator;
-  /** Topic ids under which topics were read. */
+  /** The id under which each topic was read, by name. */
   readonly #readIds = new Map<string, string>();
   readonly newPartitions = new NewPartitions();
   /** Identity of a KIP-848 member, for reading committed offsets. */
@@ -52,15 +52,15 @@ export class StartPositions {
     return false;
   }
 
-  /** The topic of a partition whose log has diverged from the records that were taken. */
+  /** The topic of a partition whose log has diverged from the records that were taken; `undefined` if there is none. */
   get diverged(): string | undefined {
     for (const { isDiverged, topic } of this.#fetcher.partitions) if (isDiverged) return topic;
     return undefined;
   }
 
   /**
-   * One attempt to determine the position of each partition without one. Positions whose leader is unavailable are validated later.
-   * With `mayMove`, diverged positions are reset too: none of their records have been returned.
+   * One attempt to determine the position of each partition that has none. Positions whose leader is unavailable are validated
+   * later. With `mayMove`, diverged positions are reset too; the caller guarantees that no records of them have been returned.
    */
   async resolve(mayMove = true): Promise<void> {
     const unpositioned = [...this.#fetcher.partitions].filter((buffer) => buffer.position === undefined);
@@ -141,8 +141,8 @@ export class StartPositions {
   }
 
   /**
-   * Commits the start positions of new partitions that have no committed offset. Otherwise, after a rebalance that precedes the
-   * first commit, another member could consider the partition old and start at its end. Never rejects.
+   * Commits the start positions of new partitions that have no committed offset. Otherwise, if a rebalance precedes the first
+   * commit, the next owner would not know that the partition is new and could start at its end. Never rejects.
    */
   async commitStartPositions(identity: () => GroupIdentity): Promise<void> {
     const newPartitionStarts = this.#startPositions;
@@ -183,7 +183,7 @@ export class StartPositions {
     return positions;
   }
 
-  /** Does not override positions that `seek` has set meanwhile. */
+  /** Does not override positions that `seek` has set in the meantime. */
   #apply(positions: readonly PartitionPosition[]): void {
     for (const { topic, partition, offset, leaderEpoch, topicId } of positions) {
       const buffer = this.#fetcher.get({ topic, partition });

@@ -61,7 +61,7 @@ export const ErrorCode = {
   invalidRegularExpression: 128,
 } as const;
 
-/** The partition has a new leader or none at the moment: metadata must be updated. */
+/** The partition has a new leader, or currently no leader, so metadata must be refreshed. */
 export const LEADER_MOVED: ReadonlySet<number> = new Set([
   ErrorCode.unknownTopicOrPartition,
   ErrorCode.leaderNotAvailable,
@@ -86,7 +86,7 @@ interface CodeEntry {
   readonly message: string;
 }
 
-/** Codes that kafkajs does not know; above 88 they are newer than its last release. */
+/** Codes that kafkajs does not know. Those above 88 are newer than its last release. */
 const NEWER_CODES: readonly (CodeEntry & { code: number })[] = [
   { code: 89, name: 'THROTTLING_QUOTA_EXCEEDED', retriable: true, message: 'The throttling quota has been exceeded' },
   { code: 90, name: 'PRODUCER_FENCED', retriable: false, message: 'There is a newer producer with the same id' },
@@ -114,13 +114,13 @@ const NEWER_CODES: readonly (CodeEntry & { code: number })[] = [
     code: 113,
     name: 'STALE_MEMBER_EPOCH',
     retriable: true,
-    message: 'The member epoch is stale; the member gets the new one by its next heartbeat',
+    message: 'The member epoch is stale; the next heartbeat returns the current one',
   },
   { code: 128, name: 'INVALID_REGULAR_EXPRESSION', retriable: false, message: 'The regular expression is not valid' },
   { code: 106, name: 'FETCH_SESSION_TOPIC_ID_ERROR', retriable: true, message: 'The fetch session changed' },
 ];
 
-/** Current names of codes that kafkajs knows under their names before Kafka 2.4. */
+/** Current names of codes for which kafkajs uses the names from before Kafka 2.4. */
 const RENAMED: Readonly<Record<string, string>> = {
   UNKNOWN: 'UNKNOWN_SERVER_ERROR',
   NOT_LEADER_FOR_PARTITION: 'NOT_LEADER_OR_FOLLOWER',

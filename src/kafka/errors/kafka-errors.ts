@@ -3,7 +3,7 @@ import { ErrorCode, describeErrorCode } from './error-codes.ts';
 
 const JAVA_ERRORS = 'org.apache.kafka.common.errors';
 
-/** Java exception classes by error code. The others use ApiException. */
+/** Java exception classes by error code. All other codes use ApiException. */
 const JAVA_NAMES: Readonly<Record<number, string>> = {
   [ErrorCode.unknownTopicOrPartition]: 'UnknownTopicOrPartitionException',
   [ErrorCode.messageTooLarge]: 'RecordTooLargeException',
@@ -32,7 +32,7 @@ const JAVA_NAMES: Readonly<Record<number, string>> = {
   [ErrorCode.groupIdNotFound]: 'GroupIdNotFoundException',
 };
 
-/** A broker returned an error code. `retriable`: the same request may succeed later. */
+/** A broker returned an error code. `retriable` means that the same request may succeed later. */
 export class KafkaError extends SluiceError {
   readonly code: number;
   readonly retriable: boolean;
@@ -43,7 +43,7 @@ export class KafkaError extends SluiceError {
     this.retriable = options.retriable ?? describeErrorCode(code).retriable;
   }
 
-  /** The same error, not retriable (for example, a missing topic that will not be created). */
+  /** Returns the same error as not retriable (for example, for a missing topic that will not be created). */
   asFinal(): KafkaError {
     return new KafkaError(this.code, this.message, { cause: this, retriable: false });
   }
@@ -59,10 +59,13 @@ export class KafkaError extends SluiceError {
 /** No response from the broker: connection refused or closed, or request timed out. Retriable. */
 export class BrokerUnreachableError extends RetriableError {}
 
-/** The client dropped the connection while the request was in flight. */
+/** This client dropped the connection while the request was in flight. */
 export class DroppedError extends BrokerUnreachableError {}
 
-/** The broker rejected the client (`sasl`), or one side does not trust the other (`ssl`). Not retriable. */
+/**
+ * The broker rejected the client (`sasl`), or the TLS handshake failed because one side does not trust the other (`ssl`). Not
+ * retriable.
+ */
 export class AuthenticationError extends SluiceError {
   constructor(kind: 'sasl' | 'ssl', message: string, options: { cause?: unknown } = {}) {
     const javaName = kind === 'ssl' ? 'SslAuthenticationException' : 'SaslAuthenticationException';
@@ -77,7 +80,7 @@ export class CommitRefusedError extends SluiceError {
   }
 }
 
-/** The group has rebalanced without a member that kept its partitions while it joined. */
+/** The group has completed a rebalance without this member, which had kept its partitions while it joined. */
 export class MembershipLostError extends SluiceError {
   constructor(groupId: string) {
     super(`Group ${groupId} has rebalanced without this member`);
@@ -87,7 +90,7 @@ export class MembershipLostError extends SluiceError {
 /** The codec of a batch is not available in this installation. */
 export class CodecError extends ConnectError {}
 
-/** A response of a broker, or data of a group member, cannot be parsed. A retry may fail in the same way. */
+/** A response of a broker, or data of a group member, cannot be parsed. A retry may fail for the same reason. */
 export class MalformedResponseError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { ...options, javaName: 'org.apache.kafka.common.protocol.types.SchemaException' });

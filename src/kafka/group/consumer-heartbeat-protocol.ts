@@ -10,7 +10,7 @@ export type PartitionsById = ReadonlyMap<string, readonly number[]>;
 export interface MemberHeartbeat {
   readonly groupId: string;
   readonly memberId: string;
-  /** 0 joins the group, -1 leaves it, -2 leaves it temporarily (static members). */
+  /** 0 joins the group, -1 leaves it, and -2 leaves it temporarily (static members). */
   readonly memberEpoch: number;
   readonly instanceId: string | undefined;
   readonly rackId: string | undefined;
@@ -18,7 +18,7 @@ export interface MemberHeartbeat {
   readonly topics: readonly string[] | undefined;
   /** Subscribed pattern in RE2 syntax; empty if there is none. */
   readonly regex: string | undefined;
-  /** Server-side assignor; `undefined`: the broker's default. */
+  /** Server-side assignor; `undefined` selects the broker's default. */
   readonly assignor: string | undefined;
   readonly owned: PartitionsById | undefined;
 }
@@ -29,7 +29,7 @@ export interface HeartbeatResponse {
   readonly errorMessage: string;
   readonly memberEpoch: number;
   readonly heartbeatIntervalMs: number;
-  /** Target assignment of the member; `undefined` if it has not changed. */
+  /** Target assignment of the member; `undefined` if it has not changed since the last response. */
   readonly assignment: PartitionsById | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { GroupCoordinatorMetrics, GroupRequest } from './group-coordinator-metrics.ts';
 
-/** The last contact of a member to its group coordinator. */
+/** The last contact of a member with its group coordinator. */
 export class CoordinatorContact {
   readonly #metrics: GroupCoordinatorMetrics | undefined;
   #lastAt = 0;
@@ -11,14 +11,14 @@ export class CoordinatorContact {
   }
 
   /**
-   * When the coordinator last accepted a sign of life, in milliseconds since the epoch: the time at which the request was sent. The
-   * time of the response would be misleading, because a suspended process may read it late.
+   * When the last request that the coordinator accepted was sent, in milliseconds since the epoch. The time of the response
+   * would be misleading, because a suspended process may read the response late.
    */
   get lastAt(): number {
     return this.#lastAt;
   }
 
-  /** True while the last request to the coordinator received no response. */
+  /** True while the last request to the coordinator has received no response. */
   get unanswered(): boolean {
     return this.#unanswered;
   }

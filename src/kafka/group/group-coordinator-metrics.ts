@@ -24,7 +24,7 @@ export class GroupCoordinatorMetrics {
     this.#failedRebalances = new Meter(window);
   }
 
-  /** Records a successful request. `sentAt`: milliseconds since the epoch. */
+  /** Records a successful request. `sentAt` is in milliseconds since the epoch. */
   answered(request: GroupRequest, sentAt: number): void {
     const now = performance.now();
     this.#counts[request].record(1, now);
@@ -32,7 +32,7 @@ export class GroupCoordinatorMetrics {
     if (request === 'heartbeat') this.#lastHeartbeatAt = sentAt;
   }
 
-  /** Records a completed rebalance. `startedAt`: start of the join, by `performance.now()`. */
+  /** Records a completed rebalance. `startedAt` is the start of the join by `performance.now()`. */
   rebalanced(startedAt: number): void {
     const now = performance.now();
     this.#rebalances.record(1, now);
@@ -41,7 +41,7 @@ export class GroupCoordinatorMetrics {
     this.#lastRebalanceAt = now;
   }
 
-  /** Records a rebalance that failed and is restarted. */
+  /** Records a rebalance that failed and will be restarted. */
   rebalanceFailed(): void {
     this.#failedRebalances.record(1, performance.now());
   }

@@ -9,7 +9,10 @@ import type { Generation, GroupOptions, GroupProtocol } from './group-protocol.t
 import { joinGroupCall, leaderView } from './join-protocol.ts';
 import { NETWORK_MS, syncGroup } from './member-requests.ts';
 
-/** `restart`: the rebalance must be restarted. `lost`: the same, and the group does not accept the previous membership any more. */
+/**
+ * `restart` means that the rebalance must be restarted. `lost` means that, in addition, the group no longer accepts the
+ * previous membership.
+ */
 type JoinOutcome = Generation | 'restart' | 'lost';
 
 /** Joins a group of the classic protocol (JoinGroup 5, SyncGroup 3), and keeps the member id that the coordinator assigned. */
@@ -19,9 +22,9 @@ export class GroupJoin {
   readonly #protocol: GroupProtocol;
   readonly #contact: CoordinatorContact;
   readonly #logger: Logger;
-  /** Empty before the coordinator has assigned an id. */
+  /** Empty until the coordinator has assigned an id. */
   memberId = '';
-  /** A pending JoinGroup that returns the member id. */
+  /** A pending JoinGroup without a member id, whose response contains the id. */
   #pendingId: Promise<unknown> | undefined;
 
   constructor(
@@ -38,7 +41,7 @@ export class GroupJoin {
     this.#logger = logger;
   }
 
-  /** Sends one JoinGroup and SyncGroup. Rejects on all errors that a restart of the rebalance does not handle. */
+  /** Sends one JoinGroup and one SyncGroup. Rejects if restarting the rebalance cannot resolve the error. */
   async run(): Promise<JoinOutcome> {
     const joined = await this.#joinGroup();
     if (typeof joined === 'string') return joined;
@@ -57,7 +60,7 @@ export class GroupJoin {
     return { generationId, memberId, leaderId, isLeader, protocol, assignment };
   }
 
-  /** Waits for a pending JoinGroup that returns the member id, which arrives quickly. */
+  /** Waits for the member id if a JoinGroup without an id is pending. Its response arrives quickly. */
   async settleId(timeoutMs: number): Promise<void> {
     if (this.#pendingId !== undefined) await within(this.#pendingId, timeoutMs);
   }
@@ -95,8 +98,8 @@ export class GroupJoin {
   }
 
   /**
-   * A JoinGroup without a member id returns one immediately. The id is kept even if the next attempt fails, because the group waits
-   * for this member until its session times out.
+   * Sends a JoinGroup without a member id, to which the coordinator responds immediately with a new id. The id is kept even if
+   * the next attempt fails, because the group waits for this member until its session times out.
    */
   async #joinWithoutId(call: Call<JoinGroupResponse>): Promise<JoinGroupResponse> {
     const pendingId = this.#cluster.callCoordinator(this.#options.groupId, call).then((response) => {

@@ -19,7 +19,7 @@ const LOSS_REASONS: ReadonlyMap<number, string> = new Map([
   [ErrorCode.illegalGeneration, 'the generation is no longer valid'],
 ]);
 
-/** The response to a heartbeat, and when the heartbeat was sent. */
+/** The response to a heartbeat, and when the heartbeat was sent, in milliseconds since the epoch. */
 interface HeartbeatResult {
   readonly code: number;
   readonly sentAt: number;
@@ -98,7 +98,7 @@ export class GroupMember {
     return this.#groupJoin.memberId;
   }
 
-  /** Returns the reason of the state `failed` once. */
+  /** Returns the reason of the state `failed`, and clears it. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
     this.#failure = undefined;
@@ -121,7 +121,7 @@ export class GroupMember {
     this.#moveTo('rebalancing');
   }
 
-  /** Handles the error code of another request of this generation, such as an offset commit. */
+  /** Handles the error code of a request of this generation other than a heartbeat, such as an offset commit. */
   onRefusal(generationId: number, code: number): void {
     if (this.#isJoining() || this.#generation?.generationId !== generationId) return;
     if (LOST_GENERATION_CODES.has(code)) this.#handleHeartbeatCode(code);
@@ -129,9 +129,11 @@ export class GroupMember {
 
   /**
    * Joins the group and resolves with the new generation. Retries while the coordinator moves, is unreachable or restarts the
-   * rebalance. Rejects on non-retriable errors and after `leave`. The caller must have revoked its partitions, because the old
-   * generation ends here. With `keepsOwned` the old generation stays valid during the join; if the coordinator no longer knows the
-   * member, the state becomes `lost` and MembershipLostError is thrown.
+   * rebalance. Rejects on non-retriable errors and after `leave`.
+   *
+   * Unless `keepsOwned` is set, the caller must have revoked its partitions, because the old generation ends when the join
+   * starts. With `keepsOwned`, the old generation stays valid during the join. If the coordinator no longer knows the member,
+   * the state then becomes `lost` and MembershipLostError is thrown.
    */
   async join(keepsOwned = false): Promise<Generation> {
     if (this.#state === 'left') throw new ClosedError('The group member');
@@ -171,17 +173,17 @@ export class GroupMember {
   }
 
   /**
-   * Leaves the group, so that the others need not wait for the session timeout. A static member does not send LeaveGroup: the group
-   * keeps its assignment until the session times out.
+   * Leaves the group, so that the other members need not wait for the session timeout. A static member does not send
+   * LeaveGroup, so the group keeps its assignment until the session times out.
    */
   async leave(timeoutMs: number): Promise<void> {
     const { groupId, instanceId } = this.#options;
     const wasJoining = this.#state === 'joining';
     const wasLost = this.#state === 'lost';
     this.#endGeneration('left');
-    // Without its id this member could not leave, and the group would wait for its session timeout.
+    // Without its member id, this member could not leave, and the group would wait for the session timeout.
     await this.#groupJoin.settleId(timeoutMs);
-    // The broker would not process LeaveGroup before it has responded to the pending JoinGroup.
+    // The broker would not process LeaveGroup until it has responded to the pending JoinGroup.
     if (wasJoining) this.#cluster.dropCoordinatorConnection(groupId);
     const { memberId } = this;
     if (memberId === '' || wasLost || instanceId !== undefined) return;
@@ -192,8 +194,8 @@ export class GroupMember {
   }
 
   /**
-   * Stops this member without leaving the group, so that another one can resume it within the session timeout. Returns `undefined`
-   * if it is not stable.
+   * Stops this member without leaving the group, so that another one can resume the membership within the session timeout.
+   * Returns `undefined` if the state is not `stable`.
    */
   detach(): Generation | undefined {
     if (this.#state !== 'stable') return undefined;
@@ -202,7 +204,7 @@ export class GroupMember {
     return generation;
   }
 
-  /** Resumes a detached member instead of joining. Sends a heartbeat immediately to verify the membership. */
+  /** Resumes the membership of a detached member instead of joining. Sends a heartbeat immediately to verify the membership. */
   resume(generation: Generation): void {
     if (this.#state !== 'unjoined') throw new Error('The member has already joined the group');
     const { generationId, memberId } = generation;
@@ -211,7 +213,7 @@ export class GroupMember {
     this.#becomeStable(generation, 0);
   }
 
-  /** The partitions that this member kept while joining may already be assigned to another member. */
+  /** Called because the partitions that this member kept while joining may already be assigned to another member. */
   #loseOwned(): void {
     if (this.#generation === undefined || !this.#isJoining()) return;
     this.#loseMembership('the group has rebalanced without this member');

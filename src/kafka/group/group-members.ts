@@ -30,7 +30,7 @@ const describeGroups: Api<{ groupIds: readonly string[] }, DescribeGroupsRespons
     clientSideThrottleTime: reader.int32(),
     groups: reader.list(() => {
       const errorCode = reader.int16();
-      // Group id, state, protocol type and protocol
+      // Skips group id, state, protocol type and protocol.
       for (let skipped = 0; skipped < 4; skipped++) reader.string();
       return { errorCode, members: reader.list(() => readMember(reader)) };
     }),
@@ -55,7 +55,10 @@ export async function groupMembers(cluster: Cluster, groupId: string): Promise<r
   });
 }
 
-/** Removes members that are known to be dead, so that the group need not wait for their session timeout. Returns their ids. */
+/**
+ * Removes members that are known to be dead, so that the group need not wait for their session timeout. Resolves with the
+ * member ids.
+ */
 export async function removeMembers(
   cluster: Cluster,
   groupId: string,

@@ -29,7 +29,7 @@ export type {
   MemberState,
 };
 
-/** A group with its own connections, because a request on a shared one would wait for a pending JoinGroup. */
+/** A group with its own connections, because a request on a shared connection would wait for a pending JoinGroup. */
 export class KafkaGroup {
   readonly #cluster: Cluster;
   readonly #options: GroupOptions;
@@ -45,7 +45,7 @@ export class KafkaGroup {
     this.#logger = logger;
   }
 
-  /** Creates a member that has not joined yet. Another one may be created after its `leave`. */
+  /** Creates a member that has not joined yet. Another member may be created after `leave` of the previous one. */
   member(protocol: GroupProtocol, listener: MemberListener): GroupMember {
     return new GroupMember(this.#cluster, this.#options, protocol, listener, this.#logger, this.metrics);
   }
@@ -54,7 +54,7 @@ export class KafkaGroup {
     return groupMembers(this.#cluster, this.#options.groupId);
   }
 
-  /** Removes members and returns their ids. */
+  /** Removes the members for which `isGone` returns true, and resolves with their ids. */
   remove(isGone: (member: DescribedMember) => boolean): Promise<readonly string[]> {
     return removeMembers(this.#cluster, this.#options.groupId, isGone);
   }

@@ -1,10 +1,10 @@
-/** The embedded protocol of a group, in which consumers and Connect workers differ. */
+/** The embedded protocol of a group. Consumers and Connect workers embed different protocols. */
 export interface GroupProtocol {
   /** `consumer` or `connect`. */
   readonly type: string;
-  /** Protocols in order of preference, with the member's metadata; called for every join. */
+  /** Protocols in order of preference, each with the member's metadata. Called for every join. */
   protocols(): readonly { readonly name: string; readonly metadata: Buffer }[];
-  /** Called on the leader only. Returns the assignments by member id; members without an entry receive zero bytes. */
+  /** Called on the leader only. Returns the assignments by member id. Members without an entry receive zero bytes. */
   assign(join: LeaderView): Promise<ReadonlyMap<string, Buffer>>;
 }
 
@@ -12,7 +12,7 @@ export interface LeaderView {
   readonly leaderId: string;
   readonly protocol: string;
   readonly generationId: number;
-  /** Set if a static leader returned: the group keeps its assignments (KIP-814). */
+  /** Set if this is a returning static leader: the group keeps its assignments (KIP-814). */
   readonly skipsAssignment: boolean;
   readonly members: readonly {
     readonly memberId: string;

@@ -10,11 +10,14 @@ interface Heartbeats<R> {
   handle(response: R): number;
   /** Called before the retry of a failed heartbeat. */
   onRetry(error: unknown): void;
-  /** Called after an error that is not retriable; the loop has stopped. */
+  /** Called after an error that is not retriable, when the loop has stopped. */
   onFailure(error: unknown): void;
 }
 
-/** Sends heartbeats in the background, independently of the caller, until it is stopped. A pending response is then ignored. */
+/**
+ * Sends heartbeats in the background, independently of the caller, until it is stopped. The response to a heartbeat that is
+ * pending then is ignored.
+ */
 export class HeartbeatLoop<R> {
   readonly #cluster: Cluster;
   readonly #heartbeats: Heartbeats<R>;
@@ -22,14 +25,17 @@ export class HeartbeatLoop<R> {
   /** The signal of the current run. */
   #signal: Signal | undefined;
 
-  /** `maxRetryMs`: the longest pause before a retry. */
+  /** `maxRetryMs` is the longest pause before a retry. */
   constructor(cluster: Cluster, heartbeats: Heartbeats<R>, maxRetryMs = Infinity) {
     this.#cluster = cluster;
     this.#heartbeats = heartbeats;
     this.#maxRetryMs = maxRetryMs;
   }
 
-  /** Starts, or restarts, with the first heartbeat after `firstMs`; absent: after the pause of a retry. */
+  /**
+   * Starts or restarts the loop. The first heartbeat is sent after `firstMs`, or after the first retry back-off if that is
+   * absent.
+   */
   start(firstMs?: number): void {
     this.stop();
     const signal = new Signal();

@@ -22,16 +22,19 @@ export interface HeartbeatOptions {
   readonly instanceId: string | undefined;
   readonly rackId: string | undefined;
   readonly rebalanceTimeoutMs: number;
-  /** `group.remote.assignor`; `undefined`: the broker's default. */
+  /** `group.remote.assignor`; `undefined` selects the broker's default. */
   readonly assignor: string | undefined;
-  /** Client id that no other running client uses: a member with this client id is stale and is removed before the first join. */
+  /**
+   * Client id that no other running client uses. A member of the group with this client id is stale and is removed before the
+   * first join.
+   */
   readonly leftoverName?: string | undefined;
 }
 
 export type HeartbeatState = 'unjoined' | 'joining' | 'stable' | 'fenced' | 'failed' | 'left';
 
 const Epoch = { join: 0, leave: -1, leaveStatic: -2 } as const;
-/** The response to a heartbeat, and when the heartbeat was sent. */
+/** The response to a heartbeat, and when the heartbeat was sent, in milliseconds since the epoch. */
 interface HeartbeatResult {
   readonly response: HeartbeatResponse;
   readonly sentAt: number;
@@ -80,7 +83,7 @@ export class HeartbeatMember {
       send: () => this.#sendHeartbeat(),
       handle: (result) => this.#handleHeartbeat(result),
       onRetry: (error) => {
-        // The coordinator may or may not have received the heartbeat.
+        // The coordinator may have received the heartbeat or not.
         this.#report.resendAll();
         this.#debug({ reason: toError(error).message }, 'Heartbeat failed; retrying');
       },
@@ -95,24 +98,24 @@ export class HeartbeatMember {
     return this.#state;
   }
 
-  /** The member epoch, in which commits are accepted; `undefined` if the member is not in the group. */
+  /** The member epoch in which commits are accepted; `undefined` if the member is not in the group. */
   get epoch(): number | undefined {
     return this.#state === 'stable' ? this.#epoch : undefined;
   }
 
-  /** Target assignment of the broker; a new object after each change. */
+  /** Target assignment of the broker. Each change produces a new object. */
   get target(): PartitionsById | undefined {
     return this.#target;
   }
 
-  /** Returns the reason of the state `failed` once. */
+  /** Returns the reason of the state `failed`, and clears it. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
     this.#failure = undefined;
     return failure;
   }
 
-  /** The caller must have revoked its partitions. */
+  /** Joins the group. The caller must have revoked its partitions. */
   join(subscription: HeartbeatSubscription): void {
     if (this.#state === 'left') return;
     const isFirst = this.#state === 'unjoined';
@@ -130,9 +133,10 @@ export class HeartbeatMember {
   }
 
   /**
-   * Reports the owned partitions after `target` was reconciled; the coordinator may assign all others to other members. Each target
-   * must be acknowledged once, even if nothing has changed: otherwise the coordinator assumes that the member still owns everything
-   * that it was ever assigned, and waits for it (CurrentAssignmentBuilder in Kafka).
+   * Reports the owned partitions after the assignment was reconciled with `target`. The coordinator may then assign all other
+   * partitions to other members. Each target must be acknowledged once, even if nothing has changed. Otherwise the coordinator
+   * assumes that the member still owns every partition that it was ever assigned, and waits for their release
+   * (CurrentAssignmentBuilder in Kafka).
    */
   reportOwned(owned: PartitionsById, target: PartitionsById | undefined): void {
     if (!this.#report.own(owned, target)) return;
@@ -145,7 +149,7 @@ export class HeartbeatMember {
     this.#heartbeats.wake();
   }
 
-  /** A static member leaves temporarily: its partitions stay assigned until the session times out. */
+  /** Leaves the group. A static member leaves temporarily, so its partitions stay assigned until the session times out. */
   async leave(timeoutMs: number): Promise<void> {
     const isMember = this.#state === 'stable' || this.#state === 'joining';
     this.#moveTo('left');
@@ -161,7 +165,7 @@ export class HeartbeatMember {
   }
 
   /**
-   * Removes the member that a previous process of this task left behind; otherwise its partitions would stay unread until its
+   * Removes the member that a previous process of this task left behind. Otherwise its partitions would stay unread until its
    * session times out.
    */
   async #removeLeftover(): Promise<void> {

@@ -3,7 +3,7 @@ import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
 import { Apis, highestVersion, libraryCall, ownCall, type Call, type JoinGroupResponse } from '../protocol/protocol.ts';
 
-/** Flexible version, which informs a returning static leader that the assignments are kept (KIP-814). */
+/** Flexible version, in which the response informs a returning static leader that the assignments are kept (KIP-814). */
 const WITH_SKIPPED_ASSIGNMENT = 9;
 const NO_TAGS = 0;
 

@@ -10,14 +10,14 @@ type Settings = Pick<MemberHeartbeat, 'rackId' | 'rebalanceTimeoutMs' | 'assigno
 type ReportedFields = Settings & Pick<MemberHeartbeat, 'topics' | 'regex' | 'owned'>;
 
 /**
- * The subscription and the owned partitions of a member, and which of them the coordinator knows. A heartbeat only contains fields
- * that have changed since the last one.
+ * The subscription and the owned partitions of a member, and which of these the coordinator knows. A heartbeat contains only
+ * fields that have changed since the previous one.
  */
 export class MemberReport {
   readonly #settings: Settings;
   #subscription: HeartbeatSubscription = { topics: [], regex: '' };
   #owned: PartitionsById = new Map();
-  /** Serialized state of the last heartbeat; `undefined` if it must be sent again. */
+  /** Serialized subscription of the last heartbeat; `undefined` if it must be sent again. */
   #sentSubscription: string | undefined;
   #sentOwned: string | undefined;
   /** The target that the last call of `own` acknowledged. */
@@ -27,20 +27,20 @@ export class MemberReport {
     this.#settings = { rackId, rebalanceTimeoutMs, assignor };
   }
 
-  /** The member joins the group, without partitions. */
+  /** Resets the report for a member that joins the group without partitions. */
   reset(subscription: HeartbeatSubscription): void {
     this.#subscription = subscription;
     this.#owned = new Map();
     this.resendAll();
   }
 
-  /** Returns whether a heartbeat must be sent. */
+  /** Sets the subscription. Returns whether a heartbeat must be sent. */
   subscribe(subscription: HeartbeatSubscription): boolean {
     this.#subscription = subscription;
     return this.#subscriptionText() !== this.#sentSubscription;
   }
 
-  /** Returns whether a heartbeat must be sent. */
+  /** Sets the owned partitions and acknowledges the target. Returns whether a heartbeat must be sent. */
   own(owned: PartitionsById, target: PartitionsById | undefined): boolean {
     this.#owned = owned;
     if (this.#ownedText() === this.#sentOwned && target === this.#acknowledgedTarget) return false;
@@ -49,13 +49,13 @@ export class MemberReport {
     return true;
   }
 
-  /** The next heartbeat contains all fields. */
+  /** Includes all fields in the next heartbeat. */
   resendAll(): void {
     this.#sentSubscription = undefined;
     this.#sentOwned = undefined;
   }
 
-  /** The fields of the next heartbeat, which count as sent. */
+  /** Returns the fields of the next heartbeat and marks them as sent. */
   next(isJoining: boolean): Partial<ReportedFields> {
     const [subscription, owned] = [this.#subscriptionText(), this.#ownedText()];
     const isComplete = isJoining || this.#sentSubscription === undefined;

@@ -4,7 +4,10 @@ import { KafkaError } from '../errors/kafka-errors.ts';
 import { Apis, libraryCall } from '../protocol/protocol.ts';
 import type { Generation, GroupOptions } from './group-protocol.ts';
 
-/** Added to the rebalance timeout, which the broker waits for other members, for the request timeout of JoinGroup and SyncGroup. */
+/**
+ * Time for network and processing. JoinGroup and SyncGroup time out after the rebalance timeout, for which the broker waits for
+ * other members, plus this time.
+ */
 export const NETWORK_MS = 5000;
 
 /** Error codes that mean that the member has lost its generation, or will lose it in a rebalance. */
@@ -39,7 +42,7 @@ export async function heartbeat(
   return errorCode;
 }
 
-/** Succeeds if the group does not know the member. */
+/** Sends LeaveGroup. Succeeds if the group does not know the member. */
 export async function leaveGroup(cluster: Cluster, groupId: string, memberId: string): Promise<void> {
   const { errorCode } = await cluster.callCoordinator(groupId, libraryCall(Apis.leaveGroup, { groupId, memberId }));
   if (errorCode !== ErrorCode.none && errorCode !== ErrorCode.unknownMemberId) {

@@ -11,7 +11,7 @@ const load = createRequire(import.meta.url);
 
 export interface LibraryLogEntry {
   readonly namespace: string;
-  /** 1 error, 2 warn, 4 info, 5 debug. */
+  /** 1 is error, 2 warn, 4 info, 5 debug. */
   readonly level: number;
   readonly log: Readonly<Record<string, unknown>> & { readonly message: string };
 }
@@ -59,8 +59,8 @@ export interface LibraryConnection {
 }
 
 /**
- * An encoded request with the decoder of its response. `parse` would turn error codes into exceptions; this client handles error
- * codes itself.
+ * An encoded request with the decoder of its response. `parse` of kafkajs would turn error codes into exceptions, but this
+ * client handles error codes itself.
  */
 export interface LibraryCall<A> {
   readonly request: {
@@ -126,7 +126,7 @@ export interface QueuedRequest {
 
 export interface RequestQueue {
   readonly pending: readonly unknown[];
-  /** Milliseconds since the epoch; not throttled if in the past. */
+  /** Milliseconds since the epoch. If in the past, the connection is not throttled. */
   readonly throttledUntil: number;
   /** Requests in flight by correlation id, oldest first. */
   readonly inflight: ReadonlyMap<number, { readonly entry: { readonly apiName: string } }>;
@@ -139,7 +139,7 @@ export interface RequestQueue {
 interface ConnectionInsides extends LibraryConnection {
   readonly socket: Socket;
   readonly clientId: string;
-  /** Set while a response to authentication without SaslAuthenticate is pending. */
+  /** Set while an authentication response without SaslAuthenticate is pending. */
   readonly authHandlers: object | null;
   readonly requestQueue: RequestQueue;
   isAuthenticated(): boolean;
@@ -180,8 +180,8 @@ export const { errorCodes: protocolErrors } = load('kafkajs/src/protocol/error')
 };
 
 /**
- * kafkajs logs every attempt that was refused or returned REBALANCE_IN_PROGRESS as an error. This client logs outages once itself
- * (see cluster.ts). The lines of kafkajs are logged at trace, without message bodies, which may contain credentials.
+ * Logs the lines of kafkajs at trace, without message bodies, which may contain credentials. kafkajs reports every attempt that
+ * was refused or returned REBALANCE_IN_PROGRESS as an error, but this client logs each outage once itself (see cluster.ts).
  */
 export function libraryLogger(logger: Logger): LibraryLogger {
   return createLibraryLogger(() => (entry: LibraryLogEntry) => {

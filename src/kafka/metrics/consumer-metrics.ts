@@ -33,7 +33,7 @@ export class ConsumerMetrics {
     this.#pollGapMs = new SampledStat(window);
   }
 
-  /** Records a fetch response. `sentAt`: `performance.now()`. */
+  /** Records a fetch response. `sentAt` is a `performance.now()` value. */
   fetched(bytes: number, sentAt: number): void {
     const at = now();
     this.#fetches.record(1, at);
@@ -48,7 +48,7 @@ export class ConsumerMetrics {
     this.#lastPollAt = at;
   }
 
-  /** Counts records returned by a poll. */
+  /** Counts the records that a poll returned. */
   consumed(records: number): void {
     const at = now();
     this.#records.record(records, at);

@@ -44,7 +44,7 @@ export class NetworkMetrics {
   readonly kind: ClientKind;
   readonly clientId: string;
   readonly window: MetricWindow;
-  /** Further metric groups of this kind of client. */
+  /** Returns the further metric groups of this kind of client. */
   more: () => readonly MetricSet[] = () => [];
   readonly #startedAtMs = Date.now();
   readonly #nodes = new Map<string, NodeMetrics>();
@@ -55,7 +55,7 @@ export class NetworkMetrics {
   #ended = false;
   #loop = performance.eventLoopUtilization();
 
-  /** `isShared`: for short-lived clients that share one id, whose metrics are exported permanently. */
+  /** `isShared` is set for short-lived clients that share one id. Their metrics are exported permanently. */
   constructor(kind: ClientKind, clientId: string, window: MetricWindow, isShared = false) {
     this.kind = kind;
     this.#isShared = isShared;
@@ -66,7 +66,7 @@ export class NetworkMetrics {
     this.#requestSize = new SampledStat(window);
   }
 
-  /** A connection was opened. */
+  /** Records an opened connection. */
   opened(): void {
     if (this.#ended) return;
     openClients.add(this);
@@ -91,8 +91,8 @@ export class NetworkMetrics {
   }
 
   /**
-   * `node` is Java's node name (`node-1`). `outgoing` and `incoming`: bytes since the previous response on this connection.
-   * `sentAt`: `performance.now()`.
+   * Records a response. `node` is Java's node name (`node-1`). `outgoing` and `incoming` are bytes since the previous response
+   * on this connection. `sentAt` is a `performance.now()` value.
    */
   answered(node: string, outgoing: number, incoming: number, sentAt: number): void {
     const at = now();
@@ -151,7 +151,10 @@ export class NetworkMetrics {
 
 let admins: NetworkMetrics | undefined;
 
-/** Shared by all admin clients of this thread, because each lives for one operation only; Java has a single permanent one. */
+/**
+ * Metrics shared by all admin clients of this thread, because each client lives for one operation only. Java has a single
+ * permanent admin client.
+ */
 export function adminMetrics(window: MetricWindow): NetworkMetrics {
   return (admins ??= new NetworkMetrics('admin', 'shared-admin', window, true));
 }
@@ -193,7 +196,7 @@ class NodeMetrics {
   }
 }
 
-/** Total and rate under Java's names for a Meter. */
+/** Returns total and rate, under Java's names for a Meter. */
 export function rates(name: string, meter: Meter, at: number): Readonly<Record<string, number>> {
   return { [`${name}-rate`]: meter.rate(at), [`${name}-total`]: meter.total };
 }

@@ -28,7 +28,7 @@ export class ProducerMetrics {
     this.#recordsPerRequest = new SampledStat(window);
   }
 
-  /** A request was sent to a broker. */
+  /** Records a request that was sent to a broker. */
   sent(batches: readonly { readonly topic: string; readonly count: number; readonly bytes: Uint8Array }[]): void {
     const at = now();
     let records = 0;
@@ -42,7 +42,7 @@ export class ProducerMetrics {
     this.#inFlight += 1;
   }
 
-  /** A request completed or failed. `sentAt`: `performance.now()`. */
+  /** Records a request that completed or failed. `sentAt` is a `performance.now()` value. */
   settled(sentAt: number): void {
     const at = now();
     this.#inFlight -= 1;
@@ -95,7 +95,9 @@ export class ProducerMetrics {
   }
 }
 
-/** The metrics of a topic are removed after this time without records; its totals restart from zero afterwards. */
+/**
+ * The metrics of a topic are removed after this time without records. If records arrive later, its totals restart from zero.
+ */
 const TOPIC_MS = 600_000;
 
 class TopicMetrics {

@@ -30,7 +30,7 @@ interface Lane {
   readonly signal: Signal;
   readonly backoff: Backoff;
   inFlight: number;
-  /** After a failure: the time at which all failed batches may be retried. */
+  /** After a failure, the time at which all failed batches may be retried, in milliseconds since the epoch. */
   retryAt: number;
 }
 
@@ -55,8 +55,8 @@ interface NewBatch {
 type RequestBatches = readonly (readonly [SendQueue, PendingBatch])[];
 
 /**
- * Delivers batches. One loop per leader has up to `max.in.flight.requests.per.connection` requests in flight, each with at most one
- * batch per partition. A batch that failed with a retriable error stays in its queue until its deadline.
+ * Delivers batches. One loop per leader keeps up to `max.in.flight.requests.per.connection` requests in flight, each with at
+ * most one batch per partition. A batch that failed with a retriable error stays in its queue until its deadline.
  */
 export class BatchSender {
   readonly #cluster: Cluster;
@@ -78,7 +78,9 @@ export class BatchSender {
     this.#logger = parts.logger;
   }
 
-  /** Adds a batch to its queue; `delivery` is completed once the batch is. Call `wake` after the last one. */
+  /**
+   * Adds a batch to its queue. `delivery` completes when the batch completes. The caller must call `wake` after the last batch.
+   */
   enqueue({ topic, partition, records, packed, byteLength }: NewBatch, delivery: Delivery): void {
     const key = topicPartitionKey(topic, partition);
     let queue = this.#queues.get(key);
@@ -146,7 +148,7 @@ export class BatchSender {
     return queue.next(this.#identity.idempotent) !== undefined;
   }
 
-  /** Resolves when the next request may be sent. */
+  /** Sends one request with the first batch of each queue. Resolves when the next request may be sent. */
   async #sendFirst(lane: Lane, queues: readonly SendQueue[]): Promise<void> {
     let producer: ProducerId | undefined;
     try {
@@ -239,7 +241,7 @@ export class BatchSender {
     const error = KafkaError.ofCode(code, `Topic ${queue.topic}, partition ${String(queue.partition)}`);
     if (LEADER_MOVED.has(code)) this.#metadata.requestUpdate();
     if (this.#identity.idempotent && SEQUENCE_LOST.has(code)) {
-      // An earlier batch has failed and will be retried, and this one after it.
+      // An earlier batch has failed. It will be retried first, and this batch after it.
       if (!queue.isOldest(batch)) return;
       if (!this.#isTransactional) {
         this.#logger.warn(
@@ -255,7 +257,8 @@ export class BatchSender {
   }
 
   #failed(queue: SendQueue, batch: PendingBatch, error: Error, lane: Lane): void {
-    // After a malformed response it is unknown whether the batch was stored, as without a response.
+    // After a malformed response, it is unknown whether the broker stored the batch. This is the same situation as without a
+    // response.
     if (isRetriable(error) || error instanceof MalformedResponseError) {
       this.#metrics.retried(queue.topic, batch.records.length);
       this.#delay(queue, error, lane);
@@ -265,7 +268,7 @@ export class BatchSender {
   #drop(queue: SendQueue, batch: PendingBatch, error: Error): void {
     this.#metrics.failed(queue.topic, batch.records.length);
     const { topic, partition } = queue;
-    this.#logger.debug({ topic, partition, records: batch.records.length, reason: error.message }, 'Failed a batch');
+    this.#logger.debug({ topic, partition, records: batch.records.length, reason: error.message }, 'A batch failed');
     if (this.#isTransactional) this.clear(error);
     else queue.drop(batch, error);
   }
@@ -283,7 +286,7 @@ export class BatchSender {
     return this.#identity.transactionalId !== null;
   }
 
-  /** Deadlines also apply while no broker is reachable or no leader is known. */
+  /** Fails batches whose deadline has passed, even while no broker is reachable or no leader is known. */
   #watchDeadlines(): void {
     this.#expiryTimer ??= setTimeout(() => {
       this.#expiryTimer = undefined;
@@ -298,7 +301,7 @@ export class BatchSender {
   }
 }
 
-/** As many batches as fit into one request, but at least one. */
+/** Returns the queues whose next batches fit into one request, but at least one queue. */
 function fitting(due: readonly SendQueue[], idempotent: boolean, maxBytes: number): SendQueue[] {
   const chosen: SendQueue[] = [];
   let bytes = 0;

@@ -25,7 +25,10 @@ export class OpenBatches {
     this.maxBatchBytes = maxBatchBytes;
   }
 
-  /** `size`: upper bound of the bytes of a batch with this record alone. */
+  /**
+   * Adds a record to the batch of its partition. `size` is an upper bound of the size of a batch that contains only this
+   * record, in bytes.
+   */
   add(record: ProducedRecord, partition: number, size: number, packed: PackedRecords | undefined): void {
     const batch = this.#of(record.topic, partition);
     if (batch.packed !== packed || batch.byteLength + size > this.maxBatchBytes) this.#send(batch);
@@ -34,10 +37,10 @@ export class OpenBatches {
     batch.byteLength += size;
   }
 
-  /** `packed`: the packed records, as passed to the producer, that contain `records`. */
+  /** Sends packed records as a batch. `packed` are the packed records, as passed to the producer, that contain `records`. */
   addPacked(records: PackedRecords, partition: number, packed: PackedRecords): void {
     const { topic } = records;
-    // Preserves the order with earlier records.
+    // Sends earlier records of the partition first, to preserve the order.
     this.#send(this.#of(topic, partition));
     this.#sender.enqueue({ topic, partition, records, packed, byteLength: records.bytes.length }, this.#delivery);
   }

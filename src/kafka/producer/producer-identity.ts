@@ -14,7 +14,7 @@ export interface ProducerId {
 export interface ProducerIdentity {
   readonly idempotent: boolean;
   readonly transactionalId: string | null;
-  /** Returns the same object until the sequence numbers restart; `undefined` if not idempotent. */
+  /** Returns the same object until the sequence numbers restart, or `undefined` if the producer is not idempotent. */
   current(): Promise<ProducerId | undefined>;
   /** Adds partitions to the transaction. Resolves when their batches may be sent. */
   addPartitions(partitions: readonly TopicPartition[]): Promise<void>;

@@ -20,7 +20,7 @@ import { backoffOf, retry } from '../connections/retry.ts';
 import { Delivery } from './send-queue.ts';
 import { TopicMetadata } from '../connections/topic-metadata.ts';
 
-/** Half of the default batch size limit of brokers (`message.max.bytes`, 1 MB), regardless of compression. */
+/** Half of the default batch size limit of brokers (`message.max.bytes`, 1 MB). Compression is not taken into account. */
 const MAX_BATCH_BYTES = 512 * 1024;
 
 type Part = ProducedRecord | PackedRecords;
@@ -95,7 +95,7 @@ export class KafkaProducer implements Producer {
     return failures;
   }
 
-  /** Waits for pending records within `timeoutMs`, if given, or until their deadlines. */
+  /** Waits until all pending records have completed, or until their deadlines. `timeoutMs` is an upper limit of the wait. */
   async close(timeoutMs?: number): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -112,8 +112,8 @@ export class KafkaProducer implements Producer {
   }
 
   /**
-   * Waits for the metadata of topics on first use. Concurrent calls wait in order, as in the Java producer, so that records are not
-   * reordered.
+   * Waits for the metadata of topics that are used for the first time. Concurrent calls wait in order, as in the Java producer,
+   * so that records are not reordered.
    */
   async #awaitMetadata(records: readonly Part[], failures: SendFailure[]): Promise<readonly Part[]> {
     const before = this.#waiting;
@@ -148,8 +148,8 @@ export class KafkaProducer implements Producer {
   }
 
   /**
-   * Lets brokers with `auto.create.topics.enable` create the topic on first use, as the Java producer does (source connectors
-   * without topic.creation.* settings rely on it), but not after it was deleted later.
+   * Waits for the metadata of a topic. As with the Java producer, brokers with `auto.create.topics.enable` create it on first
+   * use, but not after it was deleted. Source connectors without topic.creation.* settings rely on this.
    */
   async #awaitTopic(topic: string): Promise<void> {
     const { maxBlockMs } = this.#config;
@@ -208,7 +208,7 @@ export class KafkaProducer implements Producer {
     }
   }
 
-  /** Packed records are passed on unchanged if they all belong to one partition and fit into one batch. */
+  /** Passes packed records on unchanged if they all belong to one partition and fit into one batch. */
   #enqueuePacked(packed: PackedRecords, open: OpenBatches, partitionOf: Partitioner, failures: SendFailure[]): void {
     const { topic } = packed;
     if (packed.bytes.length > open.maxBatchBytes) {
@@ -247,7 +247,7 @@ export class KafkaProducer implements Producer {
     );
   }
 
-  /** Java's default: by the hash of the key; without a key, one random partition per topic and call. */
+  /** Returns Java's default partitioner: by the hash of the key, or a random partition per topic and call if there is none. */
   #partitioner(): Partitioner {
     const sticky = new Map<string, number>();
     return ({ topic, partition, key }) => {
@@ -276,7 +276,7 @@ export class KafkaProducer implements Producer {
   }
 }
 
-/** Failures for all records of a topic. Each packed block is a failure of its own. */
+/** Returns failures for all records of a topic. Each packed block is a separate failure. */
 function failuresOf(parts: readonly Part[], topic: string, error: Error): SendFailure[] {
   const records: ProducedRecord[] = [];
   const failures: SendFailure[] = [];

@@ -39,6 +39,7 @@ export interface PendingBatch {
   readonly records: RecordList;
   readonly packed: PackedRecords | undefined;
   readonly byteLength: number;
+  /** Milliseconds since the epoch. */
   readonly deadline: number;
   readonly delivery: Delivery;
   /** `undefined` before the first send, and without idempotence. */
@@ -64,12 +65,13 @@ export class SendQueue {
   readonly topic: string;
   readonly partition: number;
   readonly batches: PendingBatch[] = [];
+  /** No batch is sent before this time, in milliseconds since the epoch. */
   notBefore = 0;
   /** The last failure of the oldest batch; `undefined` if it has not failed. */
   lastFailure: Error | undefined;
   #inFlight = 0;
   #sequence: 'valid' | 'gap' | 'lost' = 'valid';
-  /** The current producer id; the epoch of this partition may be ahead of it. */
+  /** The current producer id. The epoch of this partition may be newer than the epoch in it. */
   #producer: ProducerId | undefined;
   #producerEpoch = 0;
   #nextSequence = 0;
@@ -82,8 +84,9 @@ export class SendQueue {
   }
 
   /**
-   * The batch that may be sent now. Without idempotence, only one is in flight. With idempotence, several may be in flight once the
-   * broker knows the producer; retries are sent alone, because the broker rejects out-of-order sequences.
+   * Returns the batch that may be sent now. Without idempotence, only one batch is in flight. With idempotence, several may be
+   * in flight once the broker knows the producer. Retries are sent one at a time, because the broker rejects out-of-order
+   * sequence numbers.
    */
   next(idempotent: boolean): PendingBatch | undefined {
     if (this.#sequence !== 'valid') this.#restartSequence();
@@ -126,7 +129,7 @@ export class SendQueue {
     batch.delivery.end();
   }
 
-  /** Fails the batch; whether the broker has stored it is unknown. */
+  /** Fails the batch. It is unknown whether the broker has stored it. */
   drop(batch: PendingBatch, error: Error): void {
     if (!this.#remove(batch)) return;
     this.notBefore = 0;
@@ -134,12 +137,12 @@ export class SendQueue {
     batch.delivery.end({ records: recordsOf(batch.records), packed: batch.packed, error });
   }
 
-  /** The broker misses the predecessor of the oldest batch, so it cannot have stored any later one. */
+  /** Called if the broker has not stored the predecessor of the oldest batch. It then cannot have stored any later batch. */
   sequenceLost(): void {
     this.#sequence = 'lost';
   }
 
-  /** The error of a batch whose deadline has passed. */
+  /** Returns the error of a batch whose deadline has passed. */
   expiryOf({ records }: PendingBatch, timeoutMs: number): TimeoutError {
     const { topic, partition, lastFailure } = this;
     const reason = lastFailure === undefined || lastFailure instanceof ClosedError ? '' : ` (${lastFailure.message})`;
@@ -154,14 +157,14 @@ export class SendQueue {
     return this.batches[0] === batch;
   }
 
-  /** Fails all batches; sequence numbers restart with the next producer id or epoch. */
+  /** Fails all batches. The sequence numbers restart with the next producer id or epoch. */
   clear(error: Error): void {
     for (const batch of [...this.batches]) this.drop(batch, error);
     this.#sequence = 'valid';
     this.#producer = undefined;
   }
 
-  /** Replaces a batch that was too large by its halves, which keep its sequence numbers. */
+  /** Replaces a batch that was too large by its two halves, which keep its sequence numbers. */
   split(batch: PendingBatch): void {
     const at = this.batches.indexOf(batch);
     if (at < 0) return;

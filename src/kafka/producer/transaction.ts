@@ -50,7 +50,7 @@ export class Transaction implements ProducerIdentity {
     return this.#partitions.size > 0;
   }
 
-  /** Requests the next epoch, which aborts open transactions of earlier epochs. */
+  /** Requests the next epoch. The coordinator aborts open transactions of earlier epochs. */
   async init(): Promise<void> {
     this.#partitions.clear();
     const { transactionalId } = this;
@@ -95,7 +95,7 @@ export class Transaction implements ProducerIdentity {
     this.#debug({ partitions: missing.map(topicPartitionText) }, 'Added partitions to the transaction');
   }
 
-  /** Sends no request if the transaction has no partitions. */
+  /** Commits or aborts the transaction. Sends no request if it has no partitions. */
   async end(outcome: 'commit' | 'abort'): Promise<void> {
     if (this.#partitions.size === 0) return;
     const identity = await this.#identity();
@@ -153,7 +153,10 @@ export function fence(cluster: Cluster, transactionalId: string, isStopped: () =
   );
 }
 
-/** No transaction is started with this epoch; Java's admin client uses the minimum too. */
+/**
+ * Transaction timeout for fencing. No transaction is started with this epoch, so the minimum is used, as in Java's admin
+ * client.
+ */
 const FENCING_TIMEOUT_MS = 1;
 
 async function initProducer(
@@ -181,7 +184,7 @@ function errorOf(cluster: Cluster, transactionalId: string, code: number, what?:
   );
 }
 
-/** Retries with a short back-off while the previous transaction is being completed. */
+/** Retries with a short back-off while the coordinator completes the previous transaction. */
 async function retryConcurrent<T>(action: () => Promise<T>, timeoutMs: number, isStopped: () => boolean): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   const backoff = new Backoff(CONCURRENT_MS.first, CONCURRENT_MS.max);

@@ -18,7 +18,7 @@ export interface Api<P, A> {
   readonly name: string;
   readonly version: number;
   readonly read: (reader: ResponseReader) => A;
-  /** A phantom type. */
+  /** Phantom type; never set. */
   readonly parameters?: P;
 }
 
@@ -47,7 +47,7 @@ export interface JoinGroupResponse {
   readonly generationId: number;
   readonly groupProtocol: string | null;
   readonly leaderId: string;
-  /** Set for a returning static leader: the assignments are kept. */
+  /** Set for a returning static leader, if the group keeps its assignments. */
   readonly skipsAssignment?: boolean;
   readonly memberId: string;
   readonly members: readonly {
@@ -226,7 +226,7 @@ export const Apis = {
   ),
 };
 
-/** Size of the fields resource type and config source. */
+/** Size of each of the fields resource type and config source. */
 const TYPE_BYTES = 1;
 
 function readConfigEntry(
@@ -237,7 +237,7 @@ function readConfigEntry(
   reader.boolean();
   reader.skip(TYPE_BYTES);
   reader.boolean();
-  // Synonyms
+  // Skips the synonyms.
   reader.each(() => {
     reader.string();
     reader.stringOrNull();
@@ -281,7 +281,7 @@ export function libraryCall<P, A>(api: Api<P, A>, parameters: P, requestTimeoutM
   };
 }
 
-/** Api keys of requests that kafkajs does not know. */
+/** Api keys of requests that kafkajs does not support. */
 const OWN_KEYS: Readonly<Record<string, number>> = {
   OffsetDelete: 47,
   DescribeQuorum: 55,
@@ -289,7 +289,7 @@ const OWN_KEYS: Readonly<Record<string, number>> = {
   ConsumerGroupDescribe: 69,
 };
 
-/** A request that kafkajs does not encode. A body in pieces is sent without copying. */
+/** Creates a request without an encoder of kafkajs. If the body is in pieces, they are sent without copying. */
 export function ownCall<A>(
   name: string,
   version: number,
@@ -326,7 +326,7 @@ export function highestVersion(name: string, ranges: ApiRanges): number {
   return ranges[apiKeys[name] ?? OWN_KEYS[name] ?? -1]?.maxVersion ?? -1;
 }
 
-/** Explains why the broker does not support the request; `undefined` if it does. */
+/** Returns why the broker does not support the request, or `undefined` if it does. */
 export function unsupportedReason(
   { request }: Pick<LibraryCall<unknown>, 'request'>,
   ranges: ApiRanges,

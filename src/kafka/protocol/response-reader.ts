@@ -7,9 +7,9 @@ const NO_ID = Buffer.alloc(16).toString('base64url');
 const MAX_VARINT_BYTES = 5;
 
 /**
- * Reads the fields of a response, or of data of a group member, in order (https://kafka.apache.org/protocol). Never reads beyond
- * the end or goes backwards, whatever lengths and counts the data contains: each list entry takes at least one byte. Compact fields
- * have a varint length plus one (flexible versions, KIP-482).
+ * Reads the fields of a response, or of data of a group member, in order (https://kafka.apache.org/protocol). Never reads
+ * beyond the end or backwards, whatever lengths and counts the data contains: each list entry takes at least one byte. The
+ * length of a compact field is a varint of the length plus one (flexible versions, KIP-482).
  *
  * @throws MalformedResponseError
  */
@@ -41,7 +41,7 @@ export class ResponseReader {
     return this.#bytes.readInt32BE(this.#advance(4));
   }
 
-  /** Exact up to 2^53. */
+  /** The result is exact up to 2^53. */
   int64(): number {
     return readInt64(this.#bytes, this.#advance(8));
   }
@@ -52,12 +52,12 @@ export class ResponseReader {
     return this.#bytes.toString('utf8', start, start + length);
   }
 
-  /** Empty if the length is -1. */
+  /** Returns an empty string if the length is -1. */
   nullableString(): string {
     return this.#text(this.int16());
   }
 
-  /** `null` if the length is -1. */
+  /** Returns `null` if the length is -1. */
   stringOrNull(): string | null {
     const length = this.int16();
     return length === -1 ? null : this.#text(length);
@@ -72,19 +72,19 @@ export class ResponseReader {
     return this.#bytes.readInt8(this.#advance(1)) >= 0;
   }
 
-  /** In the form of Kafka's tools; `undefined` for the zero UUID. */
+  /** Returns the UUID as Kafka's tools print it, or `undefined` for the zero UUID. */
   uuid(): string | undefined {
     const start = this.#advance(16);
     const id = this.#bytes.toString('base64url', start, start + 16);
     return id === NO_ID ? undefined : id;
   }
 
-  /** A view; empty if the length is -1. */
+  /** Returns a view, which is empty if the length is -1. */
   bytes(): Buffer {
     return this.#view(this.int32());
   }
 
-  /** `undefined` if the length is -1. */
+  /** Returns `undefined` if the length is -1. */
   nullableBytes(): Buffer | undefined {
     const length = this.int32();
     return length === -1 ? undefined : this.#view(length);
@@ -94,7 +94,7 @@ export class ResponseReader {
     return this.#view(this.#varint() - 1);
   }
 
-  /** Reads each entry with `read`; empty if the length is -1. */
+  /** Reads each entry with `read`. The list is empty if the length is -1. */
   list<T>(read: () => T): T[] {
     const entries: T[] = [];
     this.each(() => entries.push(read()));
@@ -115,7 +115,7 @@ export class ResponseReader {
     return entries;
   }
 
-  /** Skips tagged fields, or passes tag and bytes of each to `field`. */
+  /** Skips tagged fields, or calls `field` with the tag and the bytes of each. */
   tags(field?: (tag: number, bytes: Buffer) => void): void {
     for (let left = this.#varint(); left > 0; left--) {
       const tag = this.#varint();
@@ -129,7 +129,7 @@ export class ResponseReader {
   }
 
   #readEntries(count: number, read: () => void): void {
-    // Each entry has at least one byte, so an excessive count is detected before anything is read.
+    // Each entry takes at least one byte, so an excessive count is detected before any entry is read.
     if (count < -1 || count > this.#bytes.length - this.#at) {
       throw this.#damaged(`invalid list length ${String(count)} before byte ${String(this.#at)}`);
     }
@@ -146,7 +146,7 @@ export class ResponseReader {
     throw this.#damaged(`invalid varint before byte ${String(this.#at)}`);
   }
 
-  /** Empty if the length is -1. */
+  /** Returns an empty string if the length is -1. */
   #text(length: number): string {
     if (length === -1) return '';
     const start = this.#advance(length);

@@ -15,7 +15,7 @@ export type PackedType = Exclude<CompressionType, 'none'>;
 
 export interface Codec {
   compress(plain: Buffer): Buffer;
-  /** Throws before allocating more than `maxBytes`. */
+  /** Throws instead of allocating more than `maxBytes`. */
   decompress(packed: Buffer, maxBytes: number): Buffer;
 }
 
@@ -23,8 +23,8 @@ const load = createRequire(import.meta.url);
 const loaded = new Map<CompressionType, Codec>();
 
 /**
- * Loads the codec on first use. Throws CodecError with topic and package if the package is not installed: the optional ones have
- * native parts that a platform may lack.
+ * Loads the codec on first use. Throws a CodecError that names the topic and the package if the package is not installed. Some
+ * packages are optional, because they have native parts that are not available on all platforms.
  */
 export function codecFor(type: PackedType, topic: string, loaders: CodecLoaders = LOADERS): Codec {
   const known = loaders === LOADERS ? loaded.get(type) : undefined;
@@ -95,7 +95,7 @@ const LOADERS: CodecLoaders = {
   zstd: zstdCodec,
 };
 
-/** Available since Node 22.15. */
+/** The zlib of Node 22.15 and later. */
 interface ZlibWithZstd {
   readonly zstdCompressSync?: (plain: Buffer) => Buffer;
   readonly zstdDecompressSync?: (packed: Buffer, options: { maxOutputLength: number }) => Buffer;
@@ -122,7 +122,7 @@ function zstdCodec(): Codec {
   };
 }
 
-/** Replaces zlib's error about its size limit. */
+/** Calls `unpack` and replaces zlib's error about its size limit. */
 function limited(maxBytes: number, unpack: () => Buffer): Buffer {
   try {
     return unpack();
@@ -131,7 +131,7 @@ function limited(maxBytes: number, unpack: () => Buffer): Buffer {
   }
 }
 
-/** A snappy block starts with its size as a varint, which the library would allocate without a check. */
+/** Reads the size at the start of a snappy block. The library would allocate it without a check. */
 function announcedSnappySize(block: Buffer): number {
   let size = 0;
   for (let index = 0, scale = 1; index < 5; index++, scale *= 128) {

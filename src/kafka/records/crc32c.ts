@@ -18,7 +18,7 @@ for (let slice = 1; slice < SLICES; slice++) {
 
 type Crc32c = (bytes: Uint8Array) => number;
 
-/** Uses the CPU instruction if the optional native package is installed: 5.9 GB/s, versus 1.3 GB/s with tables. */
+/** Uses the CPU instruction if the optional native package is installed (5.9 GB/s, compared to 1.3 GB/s with tables). */
 const native = loadNative();
 
 function loadNative(): Crc32c | undefined {
@@ -35,7 +35,7 @@ export function crc32c(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * Slicing-by-8: eight tables, eight bytes per iteration. A single table reaches 0.45 GB/s.
+ * Computes the checksum with slicing-by-8: eight tables, eight bytes per iteration. A single table reaches 0.45 GB/s.
  * @internal
  */
 export function crc32cByTables(bytes: Uint8Array, start: number, end: number): number {

@@ -7,8 +7,9 @@ const MAX_GROWTH = 255;
 const FLAG = { blockChecksum: 0x10, contentSize: 0x08, contentChecksum: 0x04, dictionary: 0x01 } as const;
 
 /**
- * Upper bound of the decompressed size of the LZ4 frames in `packed` (https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md),
- * from the block headers. Needed because the LZ4 library has no size limit. Throws an Error if the bytes are not LZ4 frames.
+ * Returns an upper bound of the decompressed size of the LZ4 frames in `packed`
+ * (https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md), based on the block headers. This check is needed because the
+ * LZ4 library has no size limit. Throws an Error if the bytes are not LZ4 frames.
  */
 export function unpackedLz4Size(packed: Buffer): number {
   let size = 0;

@@ -1,11 +1,11 @@
 import type { ConsumedRecord } from './consumed-record.ts';
 
-/** Views of less than half of their buffer are copied. */
+/** A view is copied if it is smaller than its buffer divided by this factor. */
 const COPY_FACTOR = 2;
 
 /**
- * Copies key, value and header values, unless they are most of their buffer. Otherwise a small record that is kept would retain its
- * whole decompressed batch.
+ * Copies key, value and header values, unless they make up most of their buffer. Otherwise a small retained record would keep
+ * its whole decompressed batch in memory.
  */
 export function ownedRecord(record: ConsumedRecord): ConsumedRecord {
   const { key, value, headers } = record;

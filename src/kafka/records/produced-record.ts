@@ -1,6 +1,6 @@
 export interface ProducedRecord {
   readonly topic: string;
-  /** `null`: chosen by the default partitioner (murmur2 hash of the key; sticky without a key). */
+  /** `null` lets the default partitioner choose the partition (murmur2 hash of the key; sticky without a key). */
   readonly partition: number | null;
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;

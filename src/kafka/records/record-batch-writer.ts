@@ -18,16 +18,19 @@ export function recordsOf(list: RecordList): readonly ProducedRecord[] {
 export interface BatchOptions {
   readonly topic: string;
   readonly compression: CompressionType;
-  /** Timestamp in milliseconds of records without one. */
+  /** Timestamp, in milliseconds since the epoch, of records without one. */
   readonly nowMs: number;
-  /** -1 if not idempotent, as for the next two fields. */
+  /** -1 if the producer is not idempotent; the same applies to the next two fields. */
   readonly producerId: number;
   readonly producerEpoch: number;
   readonly baseSequence: number;
   readonly transactional?: boolean;
 }
 
-/** Serializes a record batch in message format 2. The header of packed records is written in place unless they are compressed. */
+/**
+ * Serializes a record batch in message format 2. For packed records that are not compressed, the header is written into their
+ * buffer.
+ */
 export function writeBatch(records: RecordList, options: BatchOptions): Buffer {
   return records instanceof PackedRecords
     ? finish(records.bytes, records.length, options.nowMs, options.nowMs, options)
@@ -75,13 +78,13 @@ function finish(plain: Buffer, count: number, baseTimestamp: number, maxTimestam
   return batch;
 }
 
-/** Uncompressed size of a batch with this record alone, which the size limits refer to. */
+/** Uncompressed size in bytes of a batch that contains only this record. The size limits refer to this size. */
 export function serializedSize(record: ProducedRecord): number {
   const bodySize = recordSize(record, 0, 0);
   return BatchField.records + varintSize(bodySize) + bodySize;
 }
 
-/** Upper bound of `serializedSize` that is cheaper to compute. */
+/** Upper bound of `serializedSize`, which is cheaper to compute. */
 export function sizeBound({ key, value, headers }: ProducedRecord): number {
   let size = BatchField.records + MAX_VARINT_BYTES + (key?.length ?? 0) + (value?.length ?? 0);
   for (const header of headers) size += MAX_VARINT_BYTES + 3 * header.key.length + (header.value?.length ?? 0);
@@ -114,7 +117,7 @@ function bytesSize(bytes: Uint8Array | null): number {
   return bytes === null ? 1 : varintSize(bytes.length) + bytes.length;
 }
 
-/** Write position, module-level as in record-reader.ts; writing is synchronous. */
+/** Write position. It is module-level as in record-reader.ts, because writing is synchronous. */
 let cursor = 0;
 
 function writeRecord(

@@ -1,12 +1,12 @@
 /** Byte offsets of the header fields of a record batch in message format 2 (Kafka 0.11). */
 export const BatchField = {
   baseOffset: 0,
-  /** Bytes after this field. */
+  /** Number of bytes after this field. */
   length: 8,
   leaderEpoch: 12,
   magic: 16,
   crc: 17,
-  /** The checksum covers everything from here. */
+  /** The checksum covers all bytes from here on. */
   attributes: 21,
   lastOffsetDelta: 23,
   baseTimestamp: 27,
@@ -18,7 +18,7 @@ export const BatchField = {
   records: 61,
 } as const;
 
-/** Size of the base offset and the length, which `length` does not include. */
+/** Size of the base offset and the length field. The value of the length field does not include these bytes. */
 export const LENGTH_OVERHEAD = 12;
 export const MAGIC = 2;
 
@@ -26,7 +26,7 @@ export const BatchAttribute = { logAppendTime: 0x08, transactional: 0x10, contro
 
 const TWO_TO_32 = 2 ** 32;
 
-/** Exact up to 2^53, which offsets and timestamps do not exceed. */
+/** Reads a 64-bit integer. The result is exact up to 2^53, which offsets and timestamps do not exceed. */
 export function readInt64(bytes: Buffer, at: number): number {
   return bytes.readInt32BE(at) * TWO_TO_32 + bytes.readUInt32BE(at + 4);
 }
@@ -77,8 +77,8 @@ export function offsetAfter(bytes: Buffer, at: number): number {
 }
 
 /**
- * The offset after the last complete batch of a record set, or `undefined` if there is none. Brokers may truncate the last batch at
- * the size limit. A corrupt batch ends the set; the reader reports it when it arrives there.
+ * Returns the offset after the last complete batch of a record set, or `undefined` if there is none. Brokers may truncate the
+ * last batch at the size limit. A corrupt batch ends the set; it is reported when the reader reaches it.
  */
 export function nextOffsetOf(bytes: Buffer): number | undefined {
   let next: number | undefined;
@@ -90,7 +90,7 @@ export function nextOffsetOf(bytes: Buffer): number | undefined {
   }
 }
 
-/** The first known offset of a leader epoch. */
+/** The first known offset that was written in a leader epoch. */
 export interface EpochStart {
   readonly epoch: number;
   readonly from: number;

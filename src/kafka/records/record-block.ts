@@ -7,7 +7,7 @@ const NO_HEADERS: readonly ConsumedHeader[] = Object.freeze([]);
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** A message block with keys and headers, from which single records can be made. Keys, values and headers are views of `bytes`. */
+/** A message block with keys and headers that can return individual records. Keys, values and headers are views of `bytes`. */
 export class RecordBlock implements MessageBlock, RecordColumns {
   readonly topic: string;
   readonly partition: number;
@@ -21,7 +21,7 @@ export class RecordBlock implements MessageBlock, RecordColumns {
   valueEnds = new Int32Array(0);
   headersAt: (number | undefined)[] | undefined;
   readonly bytes: Buffer;
-  /** Set if the records are not those in `bytes`. Only `record` may be called then. */
+  /** Set if `bytes` does not contain the records. Only `record` may be called then. */
   records: readonly ConsumedRecord[] | undefined;
 
   constructor({ topic, partition }: TopicPartition, bytes: Buffer, timestampType: ConsumedRecord['timestampType']) {
@@ -31,7 +31,7 @@ export class RecordBlock implements MessageBlock, RecordColumns {
     this.timestampType = timestampType;
   }
 
-  /** A block of records that are not in its bytes. `offsets`: those under which they were read. */
+  /** Creates a block of records that are not in its bytes. `offsets` are the offsets under which the records were read. */
   static ofRecords(place: TopicPartition, records: readonly ConsumedRecord[], offsets: readonly number[]): RecordBlock {
     const block = new RecordBlock(place, NO_BYTES, 'CreateTime');
     block.reserve(records.length);

@@ -21,20 +21,20 @@ export interface RecordColumns {
   readonly keyEnds: Int32Array;
   readonly valueStarts: Int32Array;
   readonly valueEnds: Int32Array;
-  /** Position of the header count for records with headers; absent if no record has headers. */
+  /** Position of the header count of each record that has headers; absent if no record has headers. */
   headersAt: (number | undefined)[] | undefined;
   /** Grows the columns by this number of records. */
   reserve(records: number): void;
 }
 
-/** A batch that is being read; the remaining records are between `at` and `end` in `bytes`. */
+/** A batch that is being read. The remaining records are between `at` and `end` in `bytes`. */
 export interface OpenBatch {
   readonly bytes: Buffer;
   readonly end: number;
   readonly baseOffset: number;
   readonly nextOffset: number;
   readonly baseTimestamp: number;
-  /** Timestamp of all records in milliseconds, for `LogAppendTime`. */
+  /** Timestamp of all records in milliseconds, if the topic uses `LogAppendTime`. */
   readonly appendTime: number | undefined;
   at: number;
   remaining: number;
@@ -43,8 +43,8 @@ export interface OpenBatch {
 }
 
 /**
- * Appends records of the batch to the block until it has `max` records or `maxBytes` have been read, skipping offsets below `from`.
- * Returns a description of the damage if a record is corrupt; the records before it have been appended.
+ * Appends records of the batch to the block until it has `max` records or `maxBytes` have been read. Skips offsets below
+ * `from`. If a record is corrupt, returns a description of the damage; the records before it have been appended.
  */
 export function readRecords(
   batch: OpenBatch,
@@ -123,7 +123,7 @@ function skipHeaders(bytes: Buffer, recordEnd: number): void {
   if (count > 0) cursor = INVALID_POSITION;
 }
 
-/** Reads the headers whose count is at `at`; `readRecords` has validated them. */
+/** Reads the headers. Their count is at `at`, and `readRecords` has validated them. */
 export function readHeaders(bytes: Buffer, at: number): ConsumedHeader[] {
   cursor = at;
   const headers: ConsumedHeader[] = [];
@@ -138,8 +138,8 @@ export function readHeaders(bytes: Buffer, at: number): ConsumedHeader[] {
 }
 
 /**
- * Control records have the key `version int16, type int16`; control batches contain one record and are never compressed. Returns
- * `undefined` if there is no such key.
+ * Returns whether a control batch is an abort marker, or `undefined` if its record has no valid key. Control records have the
+ * key `version int16, type int16`; control batches contain one record and are never compressed.
  */
 export function isAbortMarker(batch: Buffer): boolean | undefined {
   // Compaction may leave empty batches.
@@ -155,8 +155,8 @@ export function isAbortMarker(batch: Buffer): boolean | undefined {
 }
 
 /**
- * The read position is module-level because decoding is synchronous, and passing it in and out of every function doubled the time
- * per record.
+ * The read position. It is module-level because decoding is synchronous, and passing it to and from every function doubled the
+ * time per record.
  */
 let cursor = 0;
 /** A position beyond any buffer, set after an invalid number. */
@@ -175,7 +175,7 @@ function readVarint(bytes: Buffer): number {
   return (value >>> 1) ^ -(value & 1);
 }
 
-/** Exact up to 2^53; the bitwise operators of `readVarint` are limited to 32 bits. */
+/** Reads a 64-bit varint. The result is exact up to 2^53; `readVarint` is limited to 32 bits by its bitwise operators. */
 function readVarlong(bytes: Buffer): number {
   let byte = bytes[cursor++]!;
   if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);

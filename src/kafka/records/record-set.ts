@@ -26,16 +26,16 @@ export interface ReadOptions {
   readonly checkCrcs: boolean;
   /** `undefined` for read_uncommitted. */
   readonly aborted: readonly AbortedTransaction[] | undefined;
-  /** Limit of a decompressed batch; larger ones are treated as corrupt. */
+  /** Size limit of a decompressed batch in bytes. Larger batches are treated as corrupt. */
   readonly maxUnpackedBytes: number;
 }
 
-/** A block is decoded as one string; larger blocks cost memory without being faster. */
+/** A block is decoded as one string. Larger blocks take more memory without being faster. */
 const MAX_BLOCK_BYTES = 1_048_576;
 
 /**
  * The records of one partition in one fetch response. Batches are decompressed one at a time when the reader reaches them, so
- * memory holds the compressed batches and one decompressed batch. Keys and values are views of the batch.
+ * at most one decompressed batch is in memory. Keys and values are views of the batch.
  */
 export class RecordSet {
   readonly #topic: string;
@@ -85,7 +85,7 @@ export class RecordSet {
     this.#batch = undefined;
   }
 
-  /** Appends up to `max` records; returns true if the set has been read to its end. */
+  /** Appends up to `max` records. Returns true if the set has been read to its end. */
   read(into: ConsumedRecord[], max: number): boolean {
     const end = into.length + max;
     while (into.length < end) {
@@ -97,8 +97,8 @@ export class RecordSet {
   }
 
   /**
-   * Returns up to `max` records as one block, which must share a buffer: uncompressed batches share that of the response. Returns
-   * `undefined` at the end of the set.
+   * Returns up to `max` records as one block, or `undefined` at the end of the set. All records of a block share a buffer:
+   * uncompressed batches share the buffer of the response.
    */
   readBlock(max: number): RecordBlock | undefined {
     let block: RecordBlock | undefined;
@@ -137,7 +137,7 @@ export class RecordSet {
     return (valueEnds[count - 1] ?? 0) - (valueStarts[0] ?? 0) >= MAX_BLOCK_BYTES;
   }
 
-  /** Skips batches without visible records. */
+  /** Opens the next batch that contains visible records. */
   #openNext(): OpenBatch | undefined {
     for (;;) {
       const at = this.#nextBatchAt;

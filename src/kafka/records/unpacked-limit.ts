@@ -1,8 +1,11 @@
-/** Batches usually have a few megabytes; a larger decompressed size indicates corruption or an attack. */
+/** Batches usually have a few megabytes. A decompressed size above this limit indicates corruption or an attack. */
 const MIN_LIMIT = 64 * 1024 * 1024;
 const MAX_GROWTH = 16;
 
-/** Limit in bytes of a decompressed batch. It grows with `max.partition.fetch.bytes`, which has to be raised for larger batches. */
+/**
+ * Size limit of a decompressed batch in bytes. It grows with `max.partition.fetch.bytes`, which must be raised for larger
+ * batches.
+ */
 export function unpackedLimit(maxPartitionBytes: number): number {
   return Math.max(MIN_LIMIT, MAX_GROWTH * maxPartitionBytes);
 }

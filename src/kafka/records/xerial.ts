@@ -1,13 +1,16 @@
 /**
- * Framing of Java's snappy streams (org.xerial.snappy.SnappyOutputStream): a 16-byte header, then blocks with a 32-bit length and a
- * plain snappy block. Other clients write one plain block without framing.
+ * Framing of Java's snappy streams (org.xerial.snappy.SnappyOutputStream). A stream has a 16-byte header and then blocks, each
+ * with a 32-bit length and a plain snappy block. Other clients write a single plain block without framing.
  */
 const MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 const HEADER_BYTES = 16;
 const VERSION = 1;
 const BLOCK_BYTES = 32 * 1024;
 
-/** `maxBytes` limits the total decompressed size; each block receives the remaining limit. */
+/**
+ * Decompresses a stream or a plain block. `maxBytes` limits the total decompressed size; `decompressBlock` is called with the
+ * remaining limit.
+ */
 export function splitXerial(
   packed: Buffer,
   decompressBlock: (block: Buffer, maxBytes: number) => Buffer,
@@ -20,7 +23,7 @@ export function splitXerial(
   let leftBytes = maxBytes;
   let offset = HEADER_BYTES;
   while (offset < packed.length) {
-    // Concatenated streams have a header each.
+    // In concatenated streams, each stream has its own header.
     if (packed.length - offset >= HEADER_BYTES && packed.subarray(offset, offset + MAGIC.length).equals(MAGIC)) {
       offset += HEADER_BYTES;
       continue;

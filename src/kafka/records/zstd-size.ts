@@ -9,15 +9,17 @@ const BLOCK = { stored: 0, oneByteRepeated: 1 } as const;
 /** The window must hold a whole block. */
 const MIN_WINDOW = MAX_BLOCK_BYTES;
 /**
- * For frames of unknown size, fzstd moves the whole window per block. With windows of 8 MiB and full blocks this is 64 times the
- * decompressed size.
+ * Limit of the bytes that fzstd may move, as a multiple of the size limit. For frames of unknown size, fzstd moves the whole
+ * window for each block. With windows of 8 MiB and full blocks, this is 64 times the decompressed size.
  */
 const MAX_MOVED_FACTOR = 256;
 
 /**
- * Throws an Error if the zstd frames in `packed` decompress to more than `maxBytes` (RFC 8878), according to frame and block
- * headers. Needed because fzstd, which is used if Node has no zstd, has no size limit. Returns the frames with windows that are no
- * larger than their content: streams declare the window of their level, up to 128 MiB, and fzstd would allocate it.
+ * Returns the zstd frames in `packed` (RFC 8878) with windows that are no larger than their content. Streams declare the window
+ * of their compression level, up to 128 MiB, and fzstd would allocate it.
+ *
+ * Throws an Error if the frame and block headers indicate more than `maxBytes` of content. This check is needed because fzstd,
+ * which is used if Node has no zstd, has no size limit.
  */
 export function limitedZstd(packed: Buffer, maxBytes: number): Buffer {
   let size = 0;
@@ -79,7 +81,7 @@ function windowBytes(descriptor: number): number {
   return 2 ** (10 + (descriptor >>> 3)) * (1 + (descriptor & 7) / 8);
 }
 
-/** Descriptor of the smallest window that holds a whole frame. */
+/** Returns the descriptor of the smallest window that holds a whole frame. */
 function windowFor(frameBytes: number): number {
   return (Math.ceil(Math.log2(Math.max(frameBytes, MIN_WINDOW))) - 10) << 3;
 }

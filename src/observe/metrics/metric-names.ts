@@ -7,7 +7,7 @@ export interface MetricName {
   readonly name: string;
   /** If set, the value is the text of this label, and the sample is 1. */
   readonly valueLabel?: string;
-  /** Factor of the value. */
+  /** Factor by which the value is multiplied. */
   readonly factor?: number;
 }
 
@@ -45,9 +45,10 @@ const STRIMZI_TEXTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * As jmx_exporter names them by the rules of Strimzi's examples (strimzi-kafka-operator, kafka-connect-metrics.yaml):
- * `kafka_connect_worker_connector_count`, `kafka_connect_sink_task_sink_record_read_total{connector,task}`. Attributes that the rules
- * omit have names of the same kind here.
+ * The names that jmx_exporter produces with the rules of Strimzi's examples (strimzi-kafka-operator,
+ * kafka-connect-metrics.yaml): `kafka_connect_worker_connector_count`,
+ * `kafka_connect_sink_task_sink_record_read_total{connector,task}`. Attributes that the rules omit are named in the
+ * same way.
  */
 const strimzi: MetricNaming = {
   names(of, attribute, isText) {
@@ -63,14 +64,14 @@ const strimzi: MetricNaming = {
     if (!isText) return [{ name }];
     return STRIMZI_TEXTS[group]?.includes(attribute) === true ? [{ name, valueLabel: snake(attribute) }] : [];
   },
-  // As the rules write clientId and nodeId, in lower case.
+  // The rules write `clientid` and `nodeid`.
   labels: (set) => tagLabels(set, (tag) => tag.replaceAll('-', '')),
 };
 
 /**
- * As jmx_exporter names them by Confluent's rules (confluentinc/jmx-monitoring-stacks, kafka_connect.yml):
- * `kafka_connect_connect_worker_metrics_connector_count{connector="aggregate"}`. Names that end in `_total` or `_info` exist twice:
- * jmx_exporter 1.x removes these endings, 0.x keeps them, and dashboards query both.
+ * The names that jmx_exporter produces with Confluent's rules (confluentinc/jmx-monitoring-stacks, kafka_connect.yml):
+ * `kafka_connect_connect_worker_metrics_connector_count{connector="aggregate"}`. Names that end in `_total` or `_info`
+ * exist twice: jmx_exporter 1.x removes these endings, 0.x keeps them, and dashboards query both.
  */
 const confluent: MetricNaming = {
   names(of, attribute, isText) {
@@ -97,8 +98,9 @@ function withoutEnding(name: string): readonly string[] {
 }
 
 /**
- * As Strimzi's Metrics Reporter (io.strimzi.kafka.metrics.prometheus) names them: `kafka_connect_connect_worker_metrics_connector_count`,
- * `kafka_connect_connector_metrics_status_info{connector,status}`; `_total` at the end is removed.
+ * The names of Strimzi's Metrics Reporter (io.strimzi.kafka.metrics.prometheus):
+ * `kafka_connect_connect_worker_metrics_connector_count`,
+ * `kafka_connect_connector_metrics_status_info{connector,status}`. An ending `_total` is removed.
  */
 const reporter: MetricNaming = {
   names(of, attribute, isText) {

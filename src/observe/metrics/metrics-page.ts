@@ -16,7 +16,10 @@ type FamilyType = 'counter' | 'gauge' | 'histogram' | 'summary';
 interface Family {
   readonly type: FamilyType;
   readonly help: string;
-  /** A name that two namings share is only written by the first one; otherwise sums over it would count twice. */
+  /**
+   * The naming that writes the samples. If two namings share a name, only the first one writes it; otherwise sums over
+   * the name would count values twice.
+   */
   readonly writer: string;
   /** Samples as they are written to the page. */
   readonly lines: string[];
@@ -34,7 +37,7 @@ interface Shown {
 /** Known attributes by naming, domain, group and attribute; their number is limited by the tables. */
 const shownAttributes = new Map<string, Map<string, Shown>>();
 
-/** One page of samples, in the namings that are wanted. */
+/** One page of samples, in the given namings. */
 export class MetricsPage {
   readonly #namings: readonly NamingName[];
   readonly #families = new Map<string, Family>();
@@ -75,7 +78,7 @@ export class MetricsPage {
     this.part(name, 'counter', help, { name, labels, value });
   }
 
-  /** One sample of a family of several names, such as a histogram with its buckets. */
+  /** Adds one sample of a family with several names, such as a histogram with its buckets. */
   part(
     family: string,
     type: FamilyType,
@@ -90,7 +93,7 @@ export class MetricsPage {
     this.#family(name, { type, help }, OWN);
   }
 
-  /** Family by family. */
+  /** The page in pieces, one for each family. */
   *pieces(format: MetricsFormat): Generator<string> {
     for (const [name, family] of this.#families) {
       const [shown, type] = format === 'text' ? [name, family.type] : this.#inOpenMetrics(name, family);
@@ -109,7 +112,10 @@ export class MetricsPage {
     return family;
   }
 
-  /** In OpenMetrics the samples of a counter end in `_total`, but its family does not; Java's names do not always end so. */
+  /**
+   * In OpenMetrics, the samples of a counter end in `_total`, but the name of its family does not. Not all of Java's
+   * counters have this ending; the others have the type `unknown`.
+   */
   #inOpenMetrics(name: string, { type }: Family): readonly [name: string, type: string] {
     if (type !== 'counter') return [name, type];
     const base = name.endsWith('_total') ? name.slice(0, -'_total'.length) : name;
@@ -155,8 +161,8 @@ function numberText(value: number): string {
 }
 
 /**
- * The format for a client that sends `accept`: OpenMetrics if the client prefers it, as Prometheus does, otherwise plain text, even if it
- * accepts neither, as in Prometheus' client libraries.
+ * The format for a client with this `Accept` header: OpenMetrics if the client prefers it, as Prometheus does,
+ * otherwise plain text. As in Prometheus' client libraries, a client that accepts neither gets plain text too.
  */
 export function formatFor(accept: string | undefined): MetricsFormat {
   const best = { openmetrics: 0, text: 0 };

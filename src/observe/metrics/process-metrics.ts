@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import type { MetricsPage } from './metrics-page.ts';
 
-/** Metrics of the process itself: CPU, memory, event loop, collector. */
+/** Metrics of the process itself: CPU, memory, event loop, garbage collector. */
 const registry = new Registry();
 let collects = false;
 
@@ -15,7 +15,7 @@ export async function addProcess(page: MetricsPage): Promise<void> {
   collects = true;
   const families = (await registry.getMetricsAsJSON()) as MetricObjectWithValues<SampleWithName>[];
   for (const { name, help, type, values } of families) {
-    // The declarations call the type an enum of numbers; at run time it is a name.
+    // The type declarations say that `type` is an enum of numbers, but at run time it is a name.
     const shown = String(type) as 'counter' | 'gauge' | 'histogram' | 'summary';
     page.declare(name, shown, help);
     for (const { metricName = name, labels, value } of values) {

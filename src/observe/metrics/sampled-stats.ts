@@ -17,13 +17,14 @@ interface Sample {
 }
 
 /**
- * Statistics over the window, as in Java's clients (org.apache.kafka.common.metrics.stats.SampledStat, Rate, Avg, Max, Min). Values are
- * recorded in samples of `sampleMs`, of which the oldest is dropped as a whole. Recording costs a few comparisons and additions. Times
- * are milliseconds of one clock. Without values in the window the results are NaN, and rates are 0.
+ * Statistics over the window, as in Java's clients (org.apache.kafka.common.metrics.stats.SampledStat, Rate, Avg, Max,
+ * Min). Values are recorded in samples of `sampleMs`; the oldest sample is dropped as a whole. Recording costs a few
+ * comparisons and additions. All times are milliseconds of the same clock. Without values in the window, rates are 0
+ * and the other results are NaN.
  */
 export class SampledStat {
   readonly #window: MetricWindow;
-  /** At most one sample more than the window has, which is the next to be dropped. */
+  /** At most one sample more than the window has; this is the one that is dropped next. */
   readonly #samples: Sample[] = [];
   #current = 0;
 
@@ -85,7 +86,10 @@ export class SampledStat {
     });
   }
 
-  /** Rate.windowSize: all samples of the window that have not started yet count in full, except for one. */
+  /**
+   * The length of the window, as in Java's Rate.windowSize: samples that have not started yet count in full, except for
+   * one.
+   */
   #elapsedMs(nowMs: number): number {
     const { sampleMs, samples } = this.#window;
     const elapsed = nowMs - Math.min(...this.#samples.map(({ startMs }) => startMs));

@@ -22,7 +22,10 @@ import {
 
 const MAX_DELETED = 200;
 
-/** The history of connectors for browsers: a preview of a restore, and a restore whose answer has no secrets. */
+/**
+ * The history of connectors for browsers: previews of restores, restores without secrets in the answer, and the deleted
+ * connectors.
+ */
 export function changesResource(
   herder: Herder,
   history: ConnectorHistory,
@@ -42,7 +45,8 @@ export function changesResource(
         answer(context, 200, preview);
       },
     },
-    // `newest`: the last change that was known when the difference was shown.
+    // The query parameter `newest` is the number of the newest change when the user looked at the difference. If there
+    // is a newer change now, the answer is 409.
     {
       method: 'POST',
       path: '/ui/connectors/:connector/changes/:n/restore',
@@ -53,7 +57,7 @@ export function changesResource(
         await withinTimeLimit(herder.stage, herder.catchUp());
         const { then, newest } = await withinTimeLimit(herder.stage, history.toToday(name, n));
         if (String(newest) !== queryText(context, 'newest'))
-          throw new RequestError(409, `Connector ${name} was changed meanwhile: look at the difference again`);
+          throw new RequestError(409, `Connector ${name} was changed in the meantime: check the difference again`);
         const mask = configMask(then, await secretKeys(then, validation.plugins));
         forwardAs(context, {
           path: `/connectors/${encodeURIComponent(name)}/history/${String(n)}/restore`,

@@ -79,8 +79,8 @@ interface ConfigParts {
 }
 
 /**
- * Configurations of connectors for browsers: as the API has them, but secrets are never sent to a browser. A value that
- * equals the mark keeps the stored value.
+ * Configurations of connectors for browsers. Each secret is replaced by the mark, because secrets are never sent to a
+ * browser. If a browser sends the mark as a value, the stored value is kept.
  */
 export function configResource({
   herder,
@@ -159,7 +159,10 @@ export function configResource({
       handle: async (context) => {
         const { name, config: sent, initialState } = await readCreateConnector(context.req);
         if (/^\.{1,2}$/.test(name))
-          throw new RequestError(400, `No address can name a connector ${name}: give another name`);
+          throw new RequestError(
+            400,
+            `A connector cannot be named ${name}, because no URL can address it: choose another name`,
+          );
         const { missing } = withStoredValues(sent, {});
         requireStored(missing);
         const config = withName(sent, name);
@@ -182,9 +185,9 @@ export function configResource({
         answer(context, 201, { name });
       },
     },
-    // `connector`: the connector whose stored values replace the marks. While a user types another address, neither
-    // secrets nor values of config providers are sent to it. A read-only console sends none at all, and its variables
-    // are not resolved.
+    // The query parameter `connector` names the connector whose stored values replace the marks. If the address in the
+    // configuration differs from the stored one, neither secrets nor values of config providers are sent to it. A
+    // read-only console does not resolve variables, and connects only with the stored configuration.
     {
       method: 'PUT',
       path: '/ui/connector-plugins/:plugin/validate',
@@ -297,8 +300,8 @@ function isStored({ config, stored }: Completed): boolean {
 }
 
 /**
- * The validation without values, which the browser knows already, and without errors of options whose variables were
- * not resolved.
+ * The validation for the browser. It leaves out the values, which the browser already knows, and errors of options
+ * whose variables were not resolved.
  */
 function validationView(
   infos: ConfigInfos,
@@ -334,14 +337,14 @@ function isText(entry: [string, string | null]): entry is [string, string] {
 }
 
 function changed(name: string): RequestError {
-  return new RequestError(409, `The configuration of ${name} was changed meanwhile: load it again`);
+  return new RequestError(409, `The configuration of ${name} was changed in the meantime: load it again`);
 }
 
 function requireStored(missing: readonly string[]): void {
   if (missing.length > 0) throw new RequestError(400, missing.map(missingText).join('\n'));
 }
 
-/** Removes secrets from the errors of `work`. */
+/** Runs `work` and removes secrets from the error that it throws. */
 export async function hiding<T>(mask: SecretMask, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -354,7 +357,10 @@ export async function hiding<T>(mask: SecretMask, work: () => Promise<T>): Promi
   }
 }
 
-/** The leader answers with the configuration in clear text; of a success, only the name is passed on. */
+/**
+ * Answers with the status of the leader. If the request succeeded, the body is `done`, because the leader's own answer
+ * contains the configuration in clear text.
+ */
 export function answerOf(
   context: Context,
   { status, body }: HttpAnswer,

@@ -10,7 +10,7 @@ export const MARK = '[hidden]';
 export interface ShownConfig {
   /** In the order of the configuration. */
   readonly entries: readonly (readonly [key: string, value: string | null])[];
-  /** Changes with what is shown, and reveals nothing about hidden values. */
+  /** Hash of the shown entries. It reveals nothing about hidden values. */
   readonly version: string;
 }
 
@@ -43,17 +43,20 @@ export function withStoredValues(given: ConfigBody, stored: ConfigBody): Complet
   return { config: Object.fromEntries(entries), missing, kept };
 }
 
-/** The error about a stored secret that would become readable by saving the configuration. */
+/** The error message for a value that the stored configuration declares as a secret and the new one does not. */
 export function bareText(key: string): string {
-  return `The value of ${key} is a secret, and nothing in this configuration says so: give the value`;
+  return `The stored value of ${key} is a secret, but this configuration does not declare ${key} as one: enter the value`;
 }
 
-/** The error about a mark without a stored value. */
+/** The error message for a mark without a stored value. */
 export function missingText(key: string): string {
   return `${MARK} replaces a stored value, and none is stored for ${key}: give the value`;
 }
 
-/** Removes the secrets of a configuration from texts. `kept`: values that stay hidden under any key. */
+/**
+ * Returns a mask that hides the secrets of a configuration in texts. `kept`: stored values by key, which are hidden
+ * even if their keys are not in `secrets`.
+ */
 export function configMask(
   config: ConfigBody,
   secrets: ReadonlySet<string>,

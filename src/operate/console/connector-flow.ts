@@ -22,7 +22,7 @@ export function connectorFlowResource(
 ): readonly Route[] {
   let last: { readonly at: number; readonly reports: ReturnType<typeof herder.taskReports> } | undefined;
 
-  /** Consoles that ask within a second share one answer of the threads. */
+  /** Reports of the tasks, at most one second old, so that several consoles share one request to the threads. */
   const reportsNow = (): ReturnType<typeof herder.taskReports> => {
     const at = performance.now();
     if (last === undefined || at - last.at > MAX_AGE_MS) last = { at, reports: herder.taskReports() };

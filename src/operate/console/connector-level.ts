@@ -22,7 +22,7 @@ const isSwitch = validatorOf(
 );
 
 /**
- * `/ui/connectors/{connector}/log-level`: a log level of a connector for a limited time. It answers on the listeners of
+ * `/ui/connectors/{connector}/log-level`: a temporary log level of a connector. It is served on the listeners of
  * `/admin/loggers`, because it makes the same kind of change.
  */
 export function connectorLevelResource(
@@ -58,15 +58,18 @@ export function connectorLevelResource(
         if (!isSwitch(given)) {
           throw new RequestError(
             400,
-            `The body must be {"level": "DEBUG", "minutes": 10}: the level is DEBUG, TRACE or null, which ends it, and minutes are at most ${String(MAX_MINUTES)}`,
+            `The body must be {"level": "DEBUG", "minutes": 10}: the level is DEBUG, TRACE, or null to reset it, and minutes are at most ${String(MAX_MINUTES)}`,
           );
         }
         const { level, minutes = 10 } = given;
         if (level === null) levels.end(connector);
         else if (!levels.set(connector, level, minutes * 60_000)) {
-          throw new RequestError(503, 'Too many connectors have a level of their own; end that of another one first');
+          throw new RequestError(
+            503,
+            'Too many connectors have a level of their own; reset the level of another connector first',
+          );
         }
-        const what = level === null ? 'as its loggers have it again' : `${level} for ${String(minutes)} min`;
+        const what = level === null ? 'reset to the levels of its loggers' : `${level} for ${String(minutes)} min`;
         logger.info({ connector }, `Log level of the connector: ${what}`);
         const workers = flag(context, 'local') ? [] : health.workers(connector);
         const send = others.send(askerOf(context));

@@ -13,7 +13,7 @@ const MAX_LOGS = 20;
 const MAX_UNREAD_BYTES = 4_194_304;
 const OWN_MS = 300;
 const OTHERS_MS = 2000;
-/** Proxies close idle connections. */
+/** Interval of heartbeats, because proxies close idle connections. */
 const BEAT_MS = 15_000;
 const BEAT = Buffer.from(': still here\n\n');
 

@@ -23,7 +23,7 @@ import { KEY_DIFFERENCE } from '../history/history-answers.ts';
  * it.
  */
 
-/** Answers of other workers are checked: their lists have at most this many items. Later versions may send more fields. */
+/** Maximum number of items of each list in the answer of another worker. Later versions may send more members. */
 const MAX_ITEMS = 10_000;
 
 /** The connector that was created or changed. */
@@ -39,21 +39,21 @@ export const FLEET_SNAPSHOT = objectOf({
     title: described(TEXT, 'name of the environment; may be empty'),
     'adminListeners?': described(
       arrayOf(TEXT),
-      'where levels of loggers are set; absent: at the listeners of the API, empty: nowhere',
+      'listeners that accept changes of log levels; absent: those of the API; empty: none',
     ),
-    lostWorkWaitsMs: described(nullable(NUMBER), 'how long, at most, the work of a lost worker waits for another one'),
+    lostWorkWaitsMs: described(nullable(NUMBER), 'maximum delay before the work of a lost worker is reassigned'),
   }),
   rows: arrayOf(FLEET_ROW),
-  total: described(INTEGER, 'number of connectors: a console that has another number asks for all rows again'),
+  total: described(INTEGER, 'number of connectors; a console with a different number requests all rows again'),
   silent: described(
     arrayOf(objectOf({ worker: TEXT, since: NUMBER })),
-    'workers that have tasks and do not answer, and since when; milliseconds since the epoch',
+    'workers that have tasks but do not answer; since: milliseconds since the epoch',
   ),
 });
 export type FleetSnapshot = ShapeOf<typeof FLEET_SNAPSHOT>;
 
 /**
- * All rows of the fleet, or the new and changed ones; `gone`: connectors that no longer exist. An event, not an answer.
+ * The data of an event: all rows of the fleet, or only new and changed rows. `gone`: connectors that no longer exist.
  */
 export type FleetNews = Omit<FleetSnapshot, 'worker'> & { readonly gone: readonly string[] };
 
@@ -91,7 +91,7 @@ export const CONSOLE_VALIDATION = objectOf({
   secrets: described(arrayOf(TEXT), 'keys whose values are secrets'),
   withheld: described(
     objectOf({ keys: arrayOf(TEXT), because: arrayOf(TEXT) }),
-    'secrets that were not sent, as the address or class differs from the stored one (because)',
+    'keys: secrets that were not sent; because: the changed addresses and classes, which are the reason',
   ),
   restarts: described(BOOLEAN, 'saving the configuration restarts the tasks'),
 });
@@ -117,7 +117,7 @@ export type Topics = ShapeOf<typeof TOPICS>;
 /** The changes that a restore would make. */
 export const RESTORE_PREVIEW = objectOf({
   difference: arrayOf(KEY_DIFFERENCE),
-  newest: described(INTEGER, 'the last change that is known'),
+  newest: described(INTEGER, 'number of the newest change'),
   exists: BOOLEAN,
   restarts: BOOLEAN,
 });
@@ -128,7 +128,7 @@ export const DELETED_CONNECTORS = objectOf({
     objectOf({
       name: TEXT,
       at: described(NUMBER, 'milliseconds since the epoch'),
-      restores: described(nullable(INTEGER), 'the last change that can be restored'),
+      restores: described(nullable(INTEGER), 'number of the newest change that can be restored'),
     }),
   ),
   total: INTEGER,
@@ -153,13 +153,13 @@ export const LOG_PART = withMore(
       ),
       1000,
     ),
-    isCut: described(BOOLEAN, 'there were more lines than are kept'),
+    isCut: described(BOOLEAN, 'some of the requested lines are no longer kept'),
   }),
 );
 export type LogPart = ShapeOf<typeof LOG_PART>;
 
 export const CONNECTOR_LEVEL = objectOf({
-  level: described(nullable(TEXT), 'null: that of its loggers'),
+  level: described(nullable(TEXT), 'null: the levels of its loggers apply'),
   remainingMs: NUMBER,
   'unreached?': arrayOf(objectOf({ worker: TEXT, reason: TEXT })),
 });
@@ -222,9 +222,12 @@ export const INTERNAL_TOPICS = objectOf({
       property: described(TEXT, 'the worker property that names it'),
       state: enumOf(['exists', 'missing', 'denied']),
       partitions: INTEGER,
-      replicas: described(INTEGER, 'of the partition with the fewest'),
+      replicas: described(INTEGER, 'replicas of the partition with the fewest'),
       leaderless: INTEGER,
-      singlePartition: described(BOOLEAN, 'the order between its keys matters'),
+      singlePartition: described(
+        BOOLEAN,
+        'it must have one partition, because the order of records with different keys matters',
+      ),
       cleanupPolicy: nullable(TEXT),
       minInsyncReplicas: nullable(INTEGER),
       bytes: nullable(NUMBER),
@@ -240,7 +243,7 @@ const SQL_FAILURE = objectOf({
   status: INTEGER,
   message: TEXT,
   'sqlstate?': TEXT,
-  'position?': described(INTEGER, 'of a character of the statement, from 1'),
+  'position?': described(INTEGER, 'position of a character in the statement, from 1'),
 });
 export type SqlFailure = ShapeOf<typeof SQL_FAILURE>;
 const SQL_FAILED = objectOf({ failure: SQL_FAILURE });

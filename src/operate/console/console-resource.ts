@@ -29,7 +29,7 @@ export interface ConsoleSettings {
   readonly readOnly: boolean;
   /** Name of the environment; may be empty. */
   readonly title: string;
-  /** `admin.listeners`, on which levels of loggers are set; `undefined`: the listeners of the API; empty: none. */
+  /** `admin.listeners`: the listeners that accept changes of log levels; `undefined`: those of the API; empty: none. */
   readonly adminListeners: readonly string[] | undefined;
 }
 
@@ -57,7 +57,7 @@ export function consoleResource(
   };
 
   return [
-    // The address of a view is in the fragment of the URL, which only the page reads.
+    // The fragment of the URL selects the view. Browsers do not send the fragment, so one path serves all views.
     { method: 'GET', path: '/ui', handle: (context) => page(context, 'index.html') },
     {
       method: 'GET',
@@ -128,7 +128,7 @@ class ConsoleView {
     this.#feed = new FleetFeed({ look: () => this.#look(), onChange: (listener) => fleet.onChange(listener) });
   }
 
-  /** The feed asks other workers with the credentials of the last client. */
+  /** Returns the feed, which sends its requests to other workers with the credentials of the most recent client. */
   feed(context: Context): FleetFeed {
     this.#asker = askerOf(context);
     return this.#feed;

@@ -5,10 +5,10 @@ interface Reading {
 }
 
 const SHORTEST_MS = 1000;
-/** The mean of a longer time, during which no console was open, is not shown. */
+/** The mean of a longer time is not shown, because no console was open in between. */
 const LONGEST_MS = 60_000;
 
-/** The number of cores that the process has used since the last call. */
+/** Measures how many cores the process has used on average since the last call. */
 export class CpuShare {
   readonly #read: () => Reading;
   #last: Reading;
@@ -19,7 +19,7 @@ export class CpuShare {
     this.#last = read();
   }
 
-  /** 1 is one core; `null`: not known yet. Calls within a second get the same answer. */
+  /** Number of cores; `null`: unknown. Calls within a second return the same number. */
   cores(): number | null {
     const now = this.#read();
     const passedMs = now.atMs - this.#last.atMs;

@@ -25,6 +25,6 @@ export function deadLetterRecordResource(herder: Herder, readings: DeadLetterRea
 function numberOf(context: Context, name: string): number {
   const text = pathName(context, name);
   const number = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number)) throw new RequestError(404, `The ${name} is a number`);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number)) throw new RequestError(404, `The ${name} must be a number`);
   return number;
 }

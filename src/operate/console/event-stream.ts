@@ -11,7 +11,7 @@ export interface EventStream {
   readonly isClosed: () => boolean;
 }
 
-/** Limits the open streams of one kind. A client address has at most half of them, and so does a user. */
+/** Limits the open streams of one kind. Each client address and each user may have at most half of them. */
 export class EventStreams {
   readonly #what: string;
   readonly #limit: number;
@@ -27,7 +27,8 @@ export class EventStreams {
   }
 
   /**
-   * Answers with server-sent events until the browser disconnects, then calls `closed` once. Throws a RequestError 503.
+   * Answers with server-sent events until the browser disconnects, then calls `closed` once.
+   * @throws RequestError 503: too many streams are open
    */
   answer(context: Context, closed: () => void): EventStream {
     const clients = clientsOf(context);
@@ -75,7 +76,7 @@ export class EventStreams {
   }
 }
 
-/** The address of a client, for IPv6 its network, and the user. */
+/** The keys by which streams are counted: the address of the client (for IPv6, its network) and its user. */
 function clientsOf({ req, state }: Context): readonly string[] {
   const { user }: RequestState = state;
   const address = `address ${addressGroup(plainAddress(req.socket.remoteAddress ?? 'unknown'))}`;

@@ -3,7 +3,6 @@ import { toError } from '../../errors.ts';
 import type { FleetNews } from './console-answers.ts';
 import { eventBytes } from './event-stream.ts';
 
-/** The source of the feed. */
 interface FleetSource {
   look(): Promise<FleetLook>;
   /** The listener is called when something may have changed. Returns the function that unsubscribes it. */
@@ -16,7 +15,7 @@ type Listener = (event: Buffer) => void;
 const INTERVAL_MS = 5000;
 /** Delay after a change, so that changes in quick succession are read together. */
 const CHANGE_MS = 500;
-/** Delay after a first request without an answer. */
+/** Delay before the next read if a worker has only just stopped answering. */
 const DOUBT_MS = 1000;
 
 /**
@@ -94,7 +93,8 @@ export class FleetFeed {
       const event = eventBytes('failure', { message: toError(error).message });
       for (const listener of this.#listeners) listener(event);
     }
-    // Another timer was set after a change, or because all consoles were closed and one was opened.
+    // The next read is already scheduled if there was a change during this read, or if all consoles were closed and
+    // another one was opened.
     if (this.#timer === timer) this.#lookAfter(isInDoubt ? Math.min(DOUBT_MS, this.#intervalMs) : this.#intervalMs);
   }
 

@@ -19,9 +19,9 @@ export type PinnedRequest = Pick<HttpRequest, 'method' | 'headers' | 'body' | 't
 };
 
 /**
- * Sends a request to a service of this process. The caller reads the body of the answer or destroys it. The request is
- * only sent to a server with the service's own certificate, which need be neither trusted by the system nor valid for
- * the host name used here.
+ * Sends a request to a service of this process. The caller must read or destroy the body of the answer. The request is
+ * sent only if the server presents the service's own certificate. The system need not trust this certificate, and it
+ * need not be valid for the host name in `url`.
  */
 export async function pinnedResponse(
   service: OwnService,
@@ -51,7 +51,9 @@ async function trusted({ hostname, port }: URL, certificate: string, signal: Abo
     await once(socket, 'secureConnect', { signal });
     const other = socket.getPeerX509Certificate();
     if (other?.raw.equals(new X509Certificate(certificate).raw) === true) return socket;
-    throw new Error('the service answers with another certificate than its file has; try again in some seconds');
+    throw new Error(
+      'the service presents a certificate that differs from its certificate file; try again in a few seconds',
+    );
   } catch (error) {
     socket.destroy();
     throw error;

@@ -2,12 +2,13 @@ import { RequestError } from '../../errors.ts';
 import type { Context } from '../../rest/resource.ts';
 
 const WRITING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** Requests with a body that write nothing; `/ui/sql/run` checks its statements itself. */
+/** Requests with these methods that write nothing; `/ui/sql/run` checks its statements itself. */
 const READING =
   /^\/ui\/(?:connector-plugins\/[^/]+\/validate|connectors\/[^/]+\/messages|sql\/(?:login|logout|run))\/?$/;
 
 /**
- * With `console.read.only`, refuses requests below `/ui` that may write, and previews, which write and roll back.
+ * Refuses requests under `/ui` that may write, and previews, which write and roll back. Called if `console.read.only`
+ * is set.
  * @throws RequestError 403
  */
 export function refuseWrites({ method, path }: Context): void {

@@ -39,14 +39,14 @@ const isStatement = validatorOf(
   }),
 );
 
-/** The database's HTTP API, where it is a service of this worker. */
+/** Returns the address of the database's HTTP API, or `undefined` if the API is not a service of this worker. */
 export type DatabaseApi = () => Promise<OwnService | undefined>;
 
 /**
- * `/ui/sql`: statements for the database's HTTP API, if that is a service of this worker. They are forwarded within the
- * machine, because the API has another origin and often its own certificate, which browsers do not accept. Users log in
- * as users of the database. The token is in the body of each request, so that no other page can use it, and is not
- * stored here.
+ * `/ui/sql`: statements for the database's HTTP API, if the API is a service of this worker. Browsers cannot send them
+ * to the API themselves, because it has another origin and often a certificate that they do not trust. Users log in as
+ * users of the database. Each request has the token in its body, so that no other page can use it. The worker does not
+ * store the token.
  */
 export function sqlResource(databaseApi: DatabaseApi, isReadOnly: boolean): readonly Route[] {
   let running = 0;
@@ -131,7 +131,7 @@ async function ask(context: Context, databaseApi: DatabaseApi, timeoutMs: number
 
 type Asked = Omit<PinnedRequest, 'signal' | 'timeoutMs'>;
 
-/** Sends a request to the API. If the browser disconnects, the statement ends. */
+/** Sends a request to the API. If the browser disconnects, the statement is cancelled. */
 async function respond(
   context: Context,
   databaseApi: DatabaseApi,
@@ -142,13 +142,14 @@ async function respond(
   const service = await databaseApi();
   if (service === undefined) throw new RequestError(404, NOT_RUNNING);
   return reached(gone, () => {
-    // The API slows down failed logins by address, if its database.http.trusted.proxies lists this worker.
+    // The API delays logins from addresses with failed logins. It uses the address in this header if its
+    // database.http.trusted.proxies lists this worker.
     const headers = { ...request.headers, 'X-Forwarded-For': context.req.socket.remoteAddress ?? '' };
     return pinnedResponse(service, { ...request, headers, timeoutMs, signal: gone });
   });
 }
 
-/** Reads a whole answer, which has no rows. Answers with rows are passed on as they arrive. */
+/** Reads the whole answer. Answers with rows are streamed instead. */
 function whole(context: Context, response: IncomingMessage): Promise<HttpAnswer> {
   return reached(goneSignal(context), async () => ({
     status: response.statusCode ?? 0,
@@ -166,7 +167,7 @@ async function reached<T>(gone: AbortSignal, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Streams the answer: memory only holds what the browser has not read yet. */
+/** Streams the answer, so that only bytes that the browser has not read yet are in memory. */
 function answerStream(context: Context, response: IncomingMessage): void {
   context.status = 200;
   context.set('Content-Type', 'application/json');
@@ -183,7 +184,7 @@ function failureOf({ status, headers, body }: HttpAnswer): SqlFailure {
   };
 }
 
-/** A body that is not JSON is its own description. */
+/** Parses an answer of the API. A body that is not JSON becomes its `desc`. */
 function answered(body: Buffer): { readonly token?: string; readonly desc?: unknown } {
   try {
     return JSON.parse(body.toString()) as { readonly token?: string; readonly desc?: unknown };
@@ -196,7 +197,7 @@ function shortened(text: string): string {
   return text.length > MAX_FAILURE ? `${text.slice(0, MAX_FAILURE)}…` : text;
 }
 
-/** The reason of a failure; of several statements, the reasons of those that failed. */
+/** The reason of a failure. For several statements, the reason of each one that failed. */
 function descText(desc: unknown): string {
   if (Array.isArray(desc)) {
     if (desc.length === 1) return String(desc[0]);

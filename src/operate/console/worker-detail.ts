@@ -22,7 +22,8 @@ const TOPICS_MS = 15_000;
 export const isWorkerDetail = validatorOf<WorkerDetail>(WORKER_DETAIL);
 
 /**
- * `/ui/workers/{worker}`: the load and the rebalances of a worker; any worker answers for all. `/ui/internal-topics`.
+ * `/ui/workers/{worker}`: the load and the rebalances of a worker, which any worker of the group can return.
+ * `/ui/internal-topics`: the state of the internal topics.
  */
 export function workerDetailResource(
   herder: Herder,

@@ -33,7 +33,7 @@ export interface ConnectorDeadLettersDependencies {
 const READ_TIMEOUT_MS = 30_000;
 const HEX_BYTES = 256;
 const MAX_HEADERS = 50;
-/** Limits of a record that is shown alone. */
+/** Limits of the answer about a single record. */
 const MAX_HEX_BYTES = 65_536;
 const MAX_ALL_HEADERS = 1000;
 const MAX_TEXT = 2_000;
@@ -49,8 +49,8 @@ export class ConnectorDeadLetters {
   }
 
   /**
-   * The dead-letter records among the first `limit` records of the topic, in groups, and how far the topic was read; as
-   * JSON text without secrets.
+   * Groups the dead-letter records among the first `limit` records of the topic. Returns the groups and the progress of
+   * the reading as JSON text without secrets.
    * @throws RequestError 404: no such connector, or it has no dead-letter topic
    */
   async groups(connector: string, limit: number, signal: AbortSignal): Promise<string> {
@@ -93,8 +93,8 @@ export class ConnectorDeadLetters {
   }
 
   /**
-   * The outcome of replaying the first 100 records of a selection now, as JSON text. `chain`: options of transforms and
-   * predicates in place of the connector's own.
+   * Previews a replay of the first 100 records of a selection. Returns the outcome of each as JSON text without
+   * secrets. `chain`: options of transforms and predicates that replace those of the connector.
    * @throws RequestError 404: no such connector, or it has no dead-letter topic; 400: the configuration is not valid
    */
   async preview(
@@ -198,7 +198,10 @@ export class ConnectorDeadLetters {
   }
 }
 
-/** Finds the stored replays that have sent a dead-letter record. A record that failed again is a new record. */
+/**
+ * Finds the stored replays that have sent a dead-letter record. A record that fails again becomes a new dead-letter
+ * record, which no replay has sent yet.
+ */
 class SentRecords {
   readonly #replays: readonly { readonly replay: StoredReplay; readonly matcher: SelectionMatcher }[];
 
@@ -227,7 +230,10 @@ function withinLimit(signal: AbortSignal): AbortSignal {
 /** Rows, lines and statements are copied into the answer unchanged. */
 type PreviewView = Partial<PreviewedRecord>;
 
-/** Connect adds the position of a record to the message of its fault. */
+/**
+ * Whether one message contains the other. They may differ, because Connect adds the position of the record to the
+ * message.
+ */
 function isSameText(a = '', b = ''): boolean {
   return a !== '' && b !== '' && (a.includes(b) || b.includes(a));
 }

@@ -41,8 +41,8 @@ const MAX_PARTITIONS = 1000;
 const MAX_SELECTION_CHARACTERS = 64_000;
 
 /**
- * Requests of clients about replays; the answers are JSON text without secrets. All throw a NotOwnerError if another
- * worker has the connector.
+ * Requests of clients about replays. The answers are JSON text without secrets. `begin` and `end` throw a NotOwnerError
+ * if another worker has the connector.
  */
 export class ConnectorReplays {
   readonly #dependencies: ConnectorReplaysDependencies;
@@ -57,8 +57,8 @@ export class ConnectorReplays {
   }
 
   /**
-   * Starts to send dead-letter records through the pipeline of a sink; records that are written from now on are not
-   * included.
+   * Starts a replay, which sends dead-letter records through the pipeline of a sink again. It does not include records
+   * that are written to the topic after this call.
    * @throws RequestError 404: no such connector, it has no dead-letter topic, or the topic has no record of the group;
    * 400: the configuration is not valid; 409: a replay is running
    */
@@ -99,7 +99,7 @@ export class ConnectorReplays {
     return this.#text(replayView(await this.#dependencies.replays.get(connector, id)));
   }
 
-  /** Resolves when the replay writes nothing any more. */
+  /** Stops a replay. Resolves once it no longer writes. */
   async end(connector: string, id: number): Promise<string> {
     await this.#dependencies.requests.mustOwn(connector);
     return this.#text(replayView(await this.#dependencies.replays.end(connector, id)));

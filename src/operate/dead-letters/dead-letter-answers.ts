@@ -33,7 +33,10 @@ const DEAD_LETTER = {
   fault: DEAD_LETTER_FAULT,
 };
 
-/** A dead-letter record with the decoded original. The last three members are only in the answer about one record. */
+/**
+ * A dead-letter record with the decoded original record. Only the answer about a single record has the last three
+ * members.
+ */
 export const WHOLE_DEAD_LETTER = objectOf({
   ...DEAD_LETTER,
   record: DECODED_RECORD,

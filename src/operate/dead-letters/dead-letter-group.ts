@@ -16,7 +16,8 @@ export interface DeadLetterGroupKey {
 
 const MAX_PATTERN = 200;
 /**
- * The parts that differ between records: quoted texts, numbers, text in braces, and long words of letters and digits.
+ * The parts that differ between records: quoted texts, text in braces, and words that begin with a digit, such as
+ * numbers and times.
  */
 const VARIABLE = /"[^"\n]*"|'[^'\n]*'|\{[^{}\n]*\}|[+-]?\d[\w.:+-]*/g;
 
@@ -42,8 +43,8 @@ export function deadLetterGroupId(key: DeadLetterGroupKey): string {
 }
 
 /**
- * A message without the values that it names, so that records with the same fault have the same pattern. Linear in its
- * length.
+ * Replaces the variable parts of a message, so that records with the same fault have the same pattern. Runs in linear
+ * time.
  * @internal
  */
 export function messagePattern(message: string): string {

@@ -51,10 +51,10 @@ export class DeadLetterReader {
   }
 
   /**
-   * Calls `onRecord` with each selected record, in offset order per partition, up to the end of the topic at the call;
-   * the next record waits until the call has resolved. `false` ends the reading. Records of other connectors in the
-   * same topic are left out; records without context headers count as this connector's. If the signal aborts, the
-   * reading ends early, and `hasMore` is true.
+   * Calls `onRecord` with each selected record, in offset order per partition, up to the end of the topic at the time
+   * of the call. The next record waits until `onRecord` has resolved; if it returns `false`, the reading ends. Records
+   * of other connectors in the same topic are skipped; records without context headers count as this connector's. If
+   * the signal aborts, the reading ends early, and `hasMore` is true.
    * @throws RequestError 404: the connector has no dead-letter topic
    */
   async readDeadLetters(
@@ -168,7 +168,7 @@ class Scan {
     }
   }
 
-  /** The position also passes control records and records that compaction removed. */
+  /** Moves ranges past offsets without records: those of control records and of records that compaction has removed. */
   #passOverGaps(): void {
     for (const range of this.#ranges.values()) {
       const position = this.#consumer.position({ topic: this.#topic, partition: range.partition });
@@ -185,7 +185,10 @@ class Scan {
   }
 }
 
-/** Reads from the beginning if the first records are gone, and does not join a group. */
+/**
+ * Removes overrides that do not apply here: a reading starts at the earliest existing record, and is not a group
+ * member.
+ */
 function readingConfig(config: ConnectorConfig): ConnectorConfig {
   const without = new Set(['consumer.override.auto.offset.reset', 'consumer.override.group.instance.id']);
   return Object.fromEntries(Object.entries(config).filter(([key]) => !without.has(key)));

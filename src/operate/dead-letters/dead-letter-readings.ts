@@ -39,8 +39,8 @@ export type DeadLetterReading =
   | (TopicReading & { readonly kind: 'failed records'; readonly replay: StoredReplay });
 
 /**
- * Requests the contents of a connector's dead-letter topic. Each method rejects with a RequestError 404 if there is no
- * such connector.
+ * Requests the contents of a connector's dead-letter topic from the thread that reads topics. The methods that take a
+ * connector without a configuration reject with a RequestError 404 if it does not exist.
  */
 export class DeadLetterReadings {
   readonly #directory: Pick<ConnectorDirectory, 'config'>;

@@ -44,9 +44,9 @@ export interface DeadLetterRecord {
   readonly column: string | undefined;
   /** Row within the message, from 1. */
   readonly row: number | undefined;
-  /** Number of the replay in which it failed, from 1; 0: it was never replayed. */
+  /** Number of replays in which the record has failed; 0: it was never replayed. */
   readonly attempt: number;
-  /** The replay and the record of it that failed, as `replayHeaders` writes them. */
+  /** The consumer group of the replay and the position of the record that failed in it: `group/partition/offset`. */
   readonly replayed: string | undefined;
 }
 
@@ -61,60 +61,66 @@ export function parseDeadLetter(record: ConsumedRecord): DeadLetterRecord {
     if (isContextHeader(header.key)) context.set(header.key, header.value);
     else headers.push(header);
   }
-  const of = (key: string): string | undefined => filled(context.get(key)?.toString());
+  const headerText = (key: string): string | undefined => filled(context.get(key)?.toString());
   return {
     topic: record.topic,
     partition: record.partition,
     offset: record.offset,
     timestamp: record.timestamp,
-    recordTime: recordTime(record, of),
+    recordTime: recordTime(record, headerText),
     key: record.key,
     value: record.value,
     headers,
-    origin: recordOrigin(of),
-    connector: of(`${CONTEXT_PREFIX}connector.name`),
-    task: wholeNumber(of(`${CONTEXT_PREFIX}task.id`)),
-    stage: of(`${CONTEXT_PREFIX}stage`),
-    className: of(`${CONTEXT_PREFIX}class.name`),
-    exception: of(`${CONTEXT_PREFIX}exception.class.name`),
-    message: of(`${CONTEXT_PREFIX}exception.message`),
-    cause: causeOf(of),
-    sqlstate: of(`${OWN_PREFIX}sqlstate`),
-    table: of(`${OWN_PREFIX}table`),
-    column: of(`${OWN_PREFIX}column`),
-    row: wholeNumber(of(`${OWN_PREFIX}row`)),
-    attempt: wholeNumber(of(REPLAY_ATTEMPT)) ?? 0,
-    replayed: of(REPLAYED_RECORD),
+    origin: recordOrigin(headerText),
+    connector: headerText(`${CONTEXT_PREFIX}connector.name`),
+    task: wholeNumber(headerText(`${CONTEXT_PREFIX}task.id`)),
+    stage: headerText(`${CONTEXT_PREFIX}stage`),
+    className: headerText(`${CONTEXT_PREFIX}class.name`),
+    exception: headerText(`${CONTEXT_PREFIX}exception.class.name`),
+    message: headerText(`${CONTEXT_PREFIX}exception.message`),
+    cause: causeOf(headerText),
+    sqlstate: headerText(`${OWN_PREFIX}sqlstate`),
+    table: headerText(`${OWN_PREFIX}table`),
+    column: headerText(`${OWN_PREFIX}column`),
+    row: wholeNumber(headerText(`${OWN_PREFIX}row`)),
+    attempt: wholeNumber(headerText(REPLAY_ATTEMPT)) ?? 0,
+    replayed: headerText(REPLAYED_RECORD),
   };
 }
 
-/** `undefined` unless the message ends with a colon. */
-function causeOf(of: (key: string) => string | undefined): string | undefined {
-  if (of(`${CONTEXT_PREFIX}exception.message`)?.trimEnd().endsWith(':') !== true) return undefined;
-  const trace = of(`${CONTEXT_PREFIX}exception.stacktrace`) ?? '';
+/**
+ * The innermost cause in the stack trace. `undefined` unless the message ends with a colon, and so does not name the
+ * cause.
+ */
+function causeOf(headerText: (key: string) => string | undefined): string | undefined {
+  if (headerText(`${CONTEXT_PREFIX}exception.message`)?.trimEnd().endsWith(':') !== true) return undefined;
+  const trace = headerText(`${CONTEXT_PREFIX}exception.stacktrace`) ?? '';
   const start = trace.lastIndexOf(CAUSED_BY);
   return start < 0 ? undefined : trace.slice(start + CAUSED_BY.length).split('\n', 1)[0];
 }
 
-/** `of` returns the text of a header; `undefined`: there is no such header. */
-function recordOrigin(of: (key: string) => string | undefined): RecordOrigin | undefined {
-  const topic = of(`${CONTEXT_PREFIX}topic`);
+/** `headerText` returns the text of a header; `undefined`: there is no such header. */
+function recordOrigin(headerText: (key: string) => string | undefined): RecordOrigin | undefined {
+  const topic = headerText(`${CONTEXT_PREFIX}topic`);
   const [partition, offset] = [
-    wholeNumber(of(`${CONTEXT_PREFIX}partition`)),
-    wholeNumber(of(`${CONTEXT_PREFIX}offset`)),
+    wholeNumber(headerText(`${CONTEXT_PREFIX}partition`)),
+    wholeNumber(headerText(`${CONTEXT_PREFIX}offset`)),
   ];
   if (topic === undefined || partition === undefined || offset === undefined) return undefined;
   return { topic, partition, offset };
 }
 
 /**
- * Records of Java workers and of earlier versions have no header for it: their timestamp is that of the original
- * record.
+ * The time of the original record. Dead letters of Java workers and of earlier versions have no header for it, because
+ * their own timestamp is that of the original record.
  */
-function recordTime(record: ConsumedRecord, of: (key: string) => string | undefined): DeadLetterRecord['recordTime'] {
-  const text = of(`${OWN_PREFIX}timestamp`);
+function recordTime(
+  record: ConsumedRecord,
+  headerText: (key: string) => string | undefined,
+): DeadLetterRecord['recordTime'] {
+  const text = headerText(`${OWN_PREFIX}timestamp`);
   const timestamp = text === '-1' ? -1 : (wholeNumber(text) ?? record.timestamp);
-  const isAppendTime = of(`${OWN_PREFIX}timestamp.type`) === 'LogAppendTime';
+  const isAppendTime = headerText(`${OWN_PREFIX}timestamp.type`) === 'LogAppendTime';
   return { timestamp, timestampType: isAppendTime ? 'LogAppendTime' : 'CreateTime' };
 }
 
@@ -130,7 +136,10 @@ export function replayHeaders(
   ];
 }
 
-/** Parses the header with the position of the failed record; `undefined`: it failed in another replay. */
+/**
+ * Parses the header with the position of a record that failed in the replay of `group`; `undefined`: it failed in
+ * another replay.
+ */
 export function placeInReplay(
   group: string,
   replayed: string,

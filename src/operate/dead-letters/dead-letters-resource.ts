@@ -35,7 +35,7 @@ const DEFAULT_LIMIT = 100_000;
 const MAX_LIMIT = 10_000_000;
 const LIMIT = integerBetween(1, MAX_LIMIT);
 const MAX_TASKS_ASKED = 100;
-/** Maximum length of a replay's chain, so that the stored replay stays below the limit of OwnStore. */
+/** Maximum length of a replay's transform options, so that the stored replay stays below the limit of OwnStore. */
 const MAX_CHAIN_CHARACTERS = 64_000;
 /** Maximum length of an option's name in an error message. */
 const MAX_NAMED = 200;
@@ -48,7 +48,7 @@ const CHOICE = {
   'selection?': DEAD_LETTER_SELECTION,
   'transforms?': described(
     mapOf(TEXT),
-    "In place of the connector's chain: `transforms` and its `transforms.…` options, `predicates` likewise",
+    "Options that replace the connector's transforms and predicates: `transforms.…` and `predicates.…`",
   ),
 };
 
@@ -101,12 +101,12 @@ export function deadLettersResource({
     {
       method: 'GET',
       path: '/connectors/:connector/tasks/:task/faults',
-      summary: 'The last records of a task that failed, oldest first',
+      summary: 'The last failed records of a task, oldest first',
       tag: 'tasks',
       answers: { 200: arrayOf(RECENT_FAULT) },
       handle: async (context) => {
         const task = Number(pathName(context, 'task'));
-        if (!Number.isSafeInteger(task)) throw new RequestError(404, 'A task is a number');
+        if (!Number.isSafeInteger(task)) throw new RequestError(404, 'The id of a task must be a number');
         const id = { connector: pathName(context, 'connector'), task };
         answer(context, 200, await withinTimeLimit(herder.stage, herder.requests.taskFaults(id)));
       },
@@ -164,7 +164,7 @@ export function deadLettersResource({
     {
       method: 'GET',
       path: '/connectors/:connector/dead-letters/replay/:id',
-      summary: 'How far a replay has come',
+      summary: 'The progress of a replay',
       tag: 'connectors',
       answers: { 200: REPLAY },
       handle: async (context) => {
@@ -193,13 +193,13 @@ function requireChain(chain: Readonly<Record<string, string>> = {}): void {
   if (wrong === undefined) return;
   throw new RequestError(
     400,
-    `transforms has options of transforms and predicates only, not ${wrong.slice(0, MAX_NAMED)}`,
+    `transforms may have only options of transforms and predicates, not ${wrong.slice(0, MAX_NAMED)}`,
   );
 }
 
 function idOf(context: Context): number {
   const id = Number(pathName(context, 'id'));
-  if (!Number.isSafeInteger(id)) throw new RequestError(404, 'A replay is a number');
+  if (!Number.isSafeInteger(id)) throw new RequestError(404, 'The id of a replay must be a number');
   return id;
 }
 
@@ -213,10 +213,13 @@ function limitOf(context: Context): number {
   if (text === undefined) return DEFAULT_LIMIT;
   const limit = Number(text);
   if (/^\d+$/.test(text) && isLimit(limit)) return limit;
-  throw new RequestError(400, `limit is a number of records from 1 to ${String(MAX_LIMIT)}`);
+  throw new RequestError(400, `limit must be a number of records from 1 to ${String(MAX_LIMIT)}`);
 }
 
-/** The last faults of all tasks, the newest first, from the workers that have them; `unanswered`: tasks that did not answer. */
+/**
+ * The last faults of all tasks, newest first, as reported by the workers that run them. `unanswered`: tasks whose
+ * faults are not included.
+ */
 async function connectorFaults(
   context: Context,
   herder: Herder,

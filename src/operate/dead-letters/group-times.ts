@@ -10,8 +10,8 @@ const MAX_BUCKETS = 60;
 const FIRST_BUCKET_MS = 1000;
 
 /**
- * Counts the records of groups over time. All groups share one axis, whose buckets double in length when the times no
- * longer fit.
+ * Counts the records of groups over time. All groups share one axis. When a time does not fit, the buckets double in
+ * length.
  */
 export class GroupTimes {
   /** By group, then by the number of the bucket since the epoch. */

@@ -31,7 +31,7 @@ export class KeptReplays {
     await this.#own.refresh();
   }
 
-  /** Calls `listener` with each running replay and its key. Returns the function that unsubscribes it. */
+  /** Calls `listener` when the entry of a running replay was written. Returns the function that unsubscribes it. */
   onRunning(listener: (connector: string, key: string) => void): () => void {
     return this.#own.onChange((key, value) => {
       const connector = connectorOfKey(key);

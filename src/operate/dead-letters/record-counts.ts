@@ -5,7 +5,7 @@ import { RequestError } from '../../errors.ts';
 import type { DeadLetterReader } from './dead-letter-reader.ts';
 import type { StoredReplay } from './stored-replay.ts';
 
-interface OfConnector {
+interface ConnectorTopic {
   readonly connector: string;
   /** With variables replaced. */
   readonly config: ConnectorConfig;
@@ -20,12 +20,12 @@ const COUNT_TIMEOUT_MS = 60_000;
 const PART_OFFSETS = 32_768;
 
 /**
- * Resolves if the topic has records of the selection, or may have some beyond the limits.
+ * Resolves if the topic has records of the selection, or may have some beyond the limits of the reading.
  * @throws RequestError 404: the topic has none
  */
 export async function requireRecords(
   reader: DeadLetterReader,
-  { connector, config, selection }: OfConnector & { readonly selection: DeadLetterSelection },
+  { connector, config, selection }: ConnectorTopic & { readonly selection: DeadLetterSelection },
   signal: AbortSignal,
 ): Promise<string> {
   const { topic, selected, hasMore } = await reader.readDeadLetters(
@@ -38,12 +38,12 @@ export async function requireRecords(
 }
 
 /**
- * Counts the records that failed again. They are after the end of the replay, in any partition; one that was put twice
- * may occur twice.
+ * Counts the records that failed again in a replay, and returns the number as text. Their dead letters are after the
+ * end of the replay, in any partition. A record that the task put twice may have two dead letters, but counts once.
  */
 export async function countFailedRecords(
   reader: DeadLetterReader,
-  { connector, config, replay }: OfConnector & { readonly replay: StoredReplay },
+  { connector, config, replay }: ConnectorTopic & { readonly replay: StoredReplay },
   signal: AbortSignal,
 ): Promise<string> {
   const ends = new Map(replay.partitions.map(({ partition, end }) => [partition, end]));
@@ -66,8 +66,7 @@ export async function countFailedRecords(
 }
 
 /**
- * A set of offsets of partitions, one bit each, because many of them are close together.
- *
+ * A set of offsets of partitions. It has one bit for each offset, because many of them are close together.
  * @internal
  */
 export class OffsetSet {

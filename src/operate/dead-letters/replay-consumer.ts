@@ -19,8 +19,8 @@ export interface DeadLetterReading {
   readonly matcher: SelectionMatcher;
   readonly counts: ReplayCounts;
   /**
-   * Converts a record that an earlier task has stored but not counted, to find its outcome. Absent: it counts as
-   * delivered.
+   * Converts a record that an earlier task has stored but not counted, to find its outcome. Absent: the record counts
+   * as delivered.
    */
   readonly recount: ((record: ConsumedRecord) => unknown) | undefined;
   /** Called when all records are stored and counted. */
@@ -28,9 +28,9 @@ export interface DeadLetterReading {
 }
 
 /**
- * Reads dead letters on behalf of a sink task: the selected ones become the records that the connector once consumed,
- * with their offsets in the dead-letter topic. Records that an earlier task has stored but not counted are read for the
- * counts and not returned to the task. The other methods delegate.
+ * Reads dead letters on behalf of a sink task. The task gets the selected records as the connector once consumed them,
+ * but with their offsets in the dead-letter topic. Records that an earlier task has stored but not counted are read for
+ * the counts and not returned to the task. The other methods delegate to the wrapped consumer.
  */
 export class ReplayConsumer implements SinkConsumer {
   readonly #reading: DeadLetterReading;
@@ -109,7 +109,7 @@ export class ReplayConsumer implements SinkConsumer {
     this.#reading.onComplete();
   }
 
-  /** The offset of the next record that the task gets; earlier records may still be read. */
+  /** The offset of the next record that the task gets; the consumer may still read earlier ones for the counts. */
   position(place: TopicPartition): number | undefined {
     const position = this.#consumer.position(place);
     return position === undefined ? undefined : Math.max(position, this.#counts.stored(place.partition));

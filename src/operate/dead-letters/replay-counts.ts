@@ -4,7 +4,10 @@ import type { PartitionOffset } from '../../connect/api.ts';
 /** A selected record that was read: it counts as delivered unless a transform drops it or it fails again. */
 interface OpenRecord {
   outcome: 'sent' | 'dropped' | 'failed';
-  /** Number of unselected records between it and the next selected one. A number, because there may be millions. */
+  /**
+   * Number of unselected records between this record and the next selected one. There may be millions, so they are only
+   * counted.
+   */
   unselected: number;
 }
 
@@ -13,7 +16,7 @@ interface Part extends ReplayedPartition {
   reached: number;
   /** All records before this offset are stored, or have failed again. */
   stored: number;
-  /** Selected records that were read and are not in the totals yet, by offset, in order. */
+  /** Selected records that were read and are not in the totals yet, by offset in ascending order. */
   readonly open: Map<number, OpenRecord>;
   /** The selected record that was read last. */
   newest: OpenRecord | undefined;
@@ -23,9 +26,9 @@ interface Part extends ReplayedPartition {
 const REPORT_EVERY_MS = 1000;
 
 /**
- * The progress of the task of a replay. A record is in the totals once it is stored, or not selected, and all records
- * before it are in the totals as well. So the totals of a partition are those of all records before one position, and
- * both can be stored together. A record that is read again counts once.
+ * Counts the records of a replay's task. A record is added to the totals once it is stored or known to be unselected,
+ * and all earlier records of its partition have been added. So the totals of a partition cover exactly the records
+ * before one position, and both can be stored together. A record that is read again counts once.
  */
 export class ReplayCounts {
   readonly #parts: ReadonlyMap<number, Part>;
@@ -50,7 +53,7 @@ export class ReplayCounts {
     this.#onProgress = onProgress;
   }
 
-  /** Whether the replay reads this record; records after its end were written after it began. */
+  /** Whether the replay includes this record. Records from `end` on were written after the replay began. */
   has({ partition, offset }: Place): boolean {
     const part = this.#parts.get(partition);
     return part !== undefined && offset >= part.from && offset < part.end;
@@ -76,7 +79,8 @@ export class ReplayCounts {
   }
 
   /**
-   * Called with the position of the group. An earlier task may have stored more records than it has counted.
+   * Called with the committed position of a partition when the task gets it. An earlier task may have stored more
+   * records than it has counted.
    * @returns the offset at which reading starts
    */
   assigned(partition: number, position = 0): number {
@@ -123,7 +127,7 @@ export class ReplayCounts {
     if (record !== undefined) record.outcome = outcome;
   }
 
-  /** All records before the position were read; some offsets may have no record. */
+  /** Called when all records before the position were read. Some offsets may have no record. */
   passed(partition: number, position: number): void {
     const part = this.#parts.get(partition);
     if (part === undefined) return;
@@ -132,7 +136,7 @@ export class ReplayCounts {
     if (Date.now() >= this.#reportAtMs) this.#report();
   }
 
-  /** All records before the positions are stored, or have failed again. */
+  /** Called when all records before the positions are stored, or have failed again. */
   committed(positions: readonly PartitionOffset[]): void {
     for (const { partition, offset } of positions) {
       const part = this.#parts.get(partition);

@@ -23,7 +23,7 @@ export class ReplayFailures implements FailureReporter {
     if (consumed === undefined) return;
     const source = consumed.deadLetter ?? consumed;
     this.#counts.failed(source);
-    // An earlier task has written this record; this task only converts it for the counts.
+    // An earlier task has already reported this failure; this task converts the record only for the counts.
     if (failure.stage !== 'TASK_PUT' && this.#counts.isStored(source)) return;
     const deadLetter = parseDeadLetter(source);
     await this.#reporter.report({

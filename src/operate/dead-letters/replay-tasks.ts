@@ -17,7 +17,7 @@ import { ReplayFailures } from './replay-failures.ts';
 /** Interval of offset commits, besides those that the sink requests. */
 const COMMIT_MS = 1000;
 
-/** Builds the tasks that replay dead letters: a sink task that reads the dead-letter topic. Other tasks are built by the factory. */
+/** Builds the tasks of replays: sink tasks that read the dead-letter topic. Other tasks are left to the factory. */
 export class ReplayTasks implements TaskBuilder {
   readonly #factory: TaskFactory;
   readonly #clients: Pick<TaskClients, 'sinkConsumer'>;
@@ -72,7 +72,10 @@ export class ReplayTasks implements TaskBuilder {
   }
 }
 
-/** Uses the group of the replay, which has no offsets at first. Ids of static members are for the connector's group. */
+/**
+ * Properties of the consumer of a replay. Its own group has no offsets at first. A `group.instance.id` applies only to
+ * the connector's group.
+ */
 function ownGroup({ group }: ReplayAssignment): FixedProperties {
   return { 'group.id': group, 'auto.offset.reset': 'earliest', 'group.instance.id': undefined };
 }

@@ -28,9 +28,9 @@ export interface ReplaysDependencies {
 
 /** Called when a replay ends. */
 export interface ReplayEnd {
-  /** The number of its records that failed again, as counted in the topic. */
+  /** Counts the replay's records that failed again by reading the dead-letter topic. */
   readonly countFailed: (connector: string, replay: StoredReplay) => Promise<number>;
-  /** Deletes what the replay has left outside of the worker. */
+  /** Deletes the offsets that the replay has committed. */
   readonly forget: (connector: string, replay: StoredReplay) => Promise<void>;
 }
 
@@ -39,7 +39,8 @@ const MAX_REASON = 2000;
 
 /**
  * Replays of dead letters: one at a time for each connector, as a task beside the connector's own, on the worker that
- * has the connector. They are kept in OwnStore, so that another worker that gets the connector resumes them.
+ * has the connector. `begin` and `end` are called only there. The replays are kept in OwnStore, so that another worker
+ * that gets the connector resumes them.
  *
  * A replay: RUNNING -> DONE | FAILED | STOPPED.
  */
@@ -49,7 +50,7 @@ export class Replays implements HerderListener {
   readonly #running = new Map<string, RunningReplay>();
   readonly figures = new ReplayFigures();
   readonly #queues = new Map<string, SerialQueue>();
-  /** Keys of replays that have ended here, while the store may not show it yet. */
+  /** Keys of replays that have ended on this worker, although their entries in the store may still be RUNNING. */
   readonly #ended = new Set<string>();
   #replayEnd: ReplayEnd | undefined;
   #stopListening: (() => void) | undefined;
@@ -65,7 +66,7 @@ export class Replays implements HerderListener {
     this.#replayEnd = replayEnd;
   }
 
-  /** Resumes the replays that were running; the stores have been read. */
+  /** Resumes the replays that were running. Called after the stores were read. */
   onStarted(): void {
     this.#isStarted = true;
     this.#stopListening = this.#kept.onRunning((connector, key) => {
@@ -86,7 +87,7 @@ export class Replays implements HerderListener {
   async onStopping(): Promise<void> {
     this.#isStarted = false;
     this.#stopListening?.();
-    await Promise.all([...this.#running.values()].map((running) => this.#leave(running)));
+    await Promise.all([...this.#running.values()].map((running) => this.#release(running)));
   }
 
   #reconcileAll(): void {
@@ -106,7 +107,7 @@ export class Replays implements HerderListener {
   async onRevoked(): Promise<void> {
     const { placement } = this.#dependencies;
     const lost = [...this.#running.values()].filter(({ connector }) => !placement.ownsConnector(connector));
-    await Promise.all(lost.map((running) => this.#leave(running)));
+    await Promise.all(lost.map((running) => this.#release(running)));
   }
 
   /** The stored replays of a connector, the newest first. */
@@ -126,7 +127,7 @@ export class Replays implements HerderListener {
     return found;
   }
 
-  /** Only on the worker that has the connector. @throws RequestError 409: a replay is running, or no task can start */
+  /** @throws RequestError 409: a replay is running, or no task can start */
   async begin(connector: string, given: NewReplay): Promise<StoredReplay> {
     return this.#inTurn(connector, async () => {
       const kept = await this.list(connector);
@@ -144,7 +145,7 @@ export class Replays implements HerderListener {
     });
   }
 
-  /** Only on the worker that has the connector; resolves when nothing is written any more. @throws RequestError 404 */
+  /** Resolves once the replay no longer writes. @throws RequestError 404 */
   async end(connector: string, id: number): Promise<StoredReplay> {
     return this.#inTurn(connector, async () => {
       const running = this.#running.get(connector);
@@ -184,7 +185,7 @@ export class Replays implements HerderListener {
     const desired = configs.connector(connector);
     const running = this.#running.get(connector);
     if (desired === undefined || !placement.ownsConnector(connector)) {
-      if (running !== undefined) await this.#leave(running);
+      if (running !== undefined) await this.#release(running);
       if (desired === undefined && placement.isLeader) await this.#forget(connector);
       return;
     }
@@ -208,7 +209,7 @@ export class Replays implements HerderListener {
   }
 
   /** Stops the task; the replay resumes on another worker or later. */
-  async #leave(running: RunningReplay): Promise<void> {
+  async #release(running: RunningReplay): Promise<void> {
     if (running.hasEnded) return;
     // Progress that the task reports while it stops still counts.
     await this.#stopTask(running);
@@ -233,7 +234,7 @@ export class Replays implements HerderListener {
     if (running.hasEnded) return running.latest;
     await this.#stopTask(running);
     const failed = await this.#countFailed(connector, running.latest);
-    // The worker may have begun to stop meanwhile.
+    // The worker may have begun to stop in the meantime.
     if (running.hasEnded) return running.latest;
     running.end(state, reason === null ? null : this.#dependencies.hide(reasonOf(reason)).slice(0, MAX_REASON), failed);
     this.#ended.add(replayKey(connector, running.latest.id));

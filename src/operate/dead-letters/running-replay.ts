@@ -22,7 +22,7 @@ export class RunningReplay {
   /** Returns whether the replay has advanced. */
   advance(progress: ReplayProgress): boolean {
     if (progress.read < this.#read) {
-      // The task was restarted in another thread, and counts again what its predecessor has counted.
+      // The task was restarted in another thread, and counts records again that its predecessor has already counted.
       this.latest = { ...this.latest, isResumed: true };
       if (!progress.isDone) return false;
     }

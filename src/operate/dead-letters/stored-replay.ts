@@ -7,7 +7,7 @@ import type { ReplayAnswer } from './dead-letter-answers.ts';
 
 export type ReplayState = 'RUNNING' | 'STOPPED' | 'DONE' | 'FAILED';
 
-/** Numbers of records that were read, and of their outcomes. */
+/** Numbers of records: read, selected, dropped by a transform, and failed again. */
 interface ReplayCounts {
   readonly read: number;
   readonly selected: number;
@@ -33,7 +33,10 @@ export interface StoredReplay extends ReplayCounts {
   readonly endedAt: number | null;
   /** Why it has ended, if the state alone does not say it. */
   readonly reason: string | null;
-  /** It was resumed in another thread or worker, or after a restart: until it has ended, `failed` may be too low. */
+  /**
+   * Whether the replay was resumed in another thread or worker, or after a restart. If so, `failed` may be too low
+   * until the replay has ended.
+   */
   readonly isResumed?: boolean | undefined;
 }
 
@@ -42,8 +45,8 @@ interface StoredPartition {
   readonly from: number;
   readonly next: number;
   /**
-   * Only in entries of earlier versions, whose counts may lag behind `next`: the counts include all records before this
-   * offset.
+   * The counts include all records before this offset. Only entries of earlier versions have it, because their counts
+   * may lag behind `next`.
    */
   readonly counted?: number | undefined;
   readonly end: number;
@@ -71,7 +74,7 @@ export function connectorOfKey(key: string): string | undefined {
 
 export const REPLAY_PREFIX = PREFIX;
 
-/** The group has a unique name, because offsets of an earlier replay may be left. */
+/** The name of the group is unique, because offsets of an earlier replay may still exist. */
 export function newReplay(id: number, connectorGroup: string, given: NewReplay): StoredReplay {
   return {
     ...given,
@@ -123,7 +126,10 @@ export function replayView(replay: StoredReplay): ReplayAnswer {
   };
 }
 
-/** Later versions may have written the entry. */
+/**
+ * Parses an entry of the store. `undefined`: the entry is not a replay, or a later version has written it in another
+ * form.
+ */
 export function storedReplay(value: StoredJson | undefined): StoredReplay | undefined {
   return typeof value?.['id'] === 'number' && Array.isArray(value['partitions'])
     ? (value as unknown as StoredReplay)

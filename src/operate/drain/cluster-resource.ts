@@ -120,7 +120,7 @@ export function clusterResource(
   ];
 }
 
-/** The leader answers, so its id is the id of this worker. */
+/** `leaderId`: the id of this worker, because only the leader answers. */
 function workerView(
   { workerId, url, state, connectors, tasks }: DrainedWorker,
   leaderId: string | undefined,

@@ -10,11 +10,14 @@ export const DRAIN_ORDER_BODY = objectOf({ worker: TEXT, drain: BOOLEAN });
 /** An order of the leader: to drain a worker, or to end its drain. */
 export type DrainOrder = ShapeOf<typeof DRAIN_ORDER_BODY>;
 
-/** Workers of a later version may send more. */
+/** Workers of a later version may send more members. */
 const isDrain = validatorOf(withMore(DRAIN_BODY));
 const isDrainOrder = validatorOf(withMore(DRAIN_ORDER_BODY));
 
-/** Whether to drain: `true` unless the body says otherwise. Throws a RequestError with 400 for another body. */
+/**
+ * Whether to drain: `true` unless the body says otherwise.
+ * @throws RequestError 400: the body is invalid
+ */
 export function parseDrain(text: string): boolean {
   if (text.trim() === '') return true;
   const body = parsed(text);
@@ -22,11 +25,11 @@ export function parseDrain(text: string): boolean {
   return body.drain ?? true;
 }
 
-/** Throws a RequestError with 400. */
+/** @throws RequestError 400: the body is invalid */
 export function parseDrainOrder(text: string): DrainOrder {
   const body = parsed(text);
   if (isDrainOrder(body)) return body;
-  throw new RequestError(400, 'The body must have a worker and whether it is drained.');
+  throw new RequestError(400, 'The body must be {"worker": "host:port", "drain": true} or with "drain": false.');
 }
 
 function parsed(text: string): object {

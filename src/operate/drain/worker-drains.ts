@@ -18,8 +18,8 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * Drains workers: a draining worker releases its connectors and tasks before it is stopped or replaced. The leader
- * decides whether a worker may drain, and notifies it. The worker repeats the drain in its metadata each time it joins
- * the group, so that the next leader knows it too.
+ * decides whether a worker may drain, and notifies it. The worker reports the drain in its metadata each time it joins
+ * the group, so that a new leader also knows about it.
  */
 export class WorkerDrains {
   readonly #placement: Pick<DrainablePlacement, 'workers' | 'isLeaderForeign' | 'leaderUrl' | 'drain'>;
@@ -27,7 +27,7 @@ export class WorkerDrains {
   readonly #sessionKey: () => SessionKey | undefined;
   readonly #algorithm: string;
   readonly #workerId: string;
-  /** Leader only: orders that were sent to workers and do not show in the group yet. */
+  /** Leader only: orders that the metadata of the workers does not show yet, by worker id; `true`: to drain. */
   readonly #ordered = new Map<string, boolean>();
 
   /**

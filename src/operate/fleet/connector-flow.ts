@@ -7,8 +7,8 @@ import type { ConnectorFlow } from './fleet-answers.ts';
 const MAX_LISTED = 200;
 
 /**
- * Derives the flow of a connector from the reports of its tasks on this worker. `committed`: the lag of a sink that
- * does not read.
+ * Derives the flow of a connector from the reports of its tasks on this worker. `committed`: the lag of a sink without
+ * a reading task.
  */
 export function connectorFlow(reports: readonly TaskReport[], committed?: CommittedLag): ConnectorFlow {
   const [first] = reports;

@@ -16,7 +16,7 @@ import {
 import { CONNECTOR_TYPE } from '../../rest/answers.ts';
 import { VERDICTS } from '../health/verdicts.ts';
 
-/** Answers of other workers are checked: their lists have at most this many items. Later versions may send more fields. */
+/** Maximum number of items of each list in the answer of another worker. Later versions may send more members. */
 const MAX_ITEMS = 1000;
 const POINTS = limited(arrayOf(nullable(NUMBER)), MAX_ITEMS);
 
@@ -37,7 +37,7 @@ export const FLEET_ROW = objectOf({
   rate: described(nullable(NUMBER), 'records a second in the last five seconds; null: no task is running'),
   lag: described(nullable(NUMBER), 'records that are not delivered; null: unknown'),
   deadLettersPerMinute: NUMBER,
-  spark: described(arrayOf(nullable(NUMBER)), 'mean rates of the minutes of the last hour, the oldest first'),
+  spark: described(arrayOf(nullable(NUMBER)), 'mean rate of each minute of the last hour, the oldest first'),
 });
 export type FleetRow = ShapeOf<typeof FLEET_ROW>;
 
@@ -66,7 +66,7 @@ const STAGE = withMore(
     name: described(TEXT, 'converter, or the alias of a transform'),
     className: TEXT,
     samples: INTEGER,
-    microseconds: described(NUMBER, 'for one record, lately'),
+    microseconds: described(NUMBER, 'recent mean time for one record'),
     passed: described(NUMBER, 'share of the records that pass, from 0 to 1'),
     errors: INTEGER,
   }),
@@ -81,7 +81,7 @@ export const WORKER_FLOW = withMore(
     readRate: described(NUMBER, 'records that were read from topics or polled'),
     sentRate: described(NUMBER, 'records that were put, or written to topics'),
     'deliveredRate?': described(NUMBER, 'records that are stored; absent: the worker is of an earlier version'),
-    taskMicroseconds: described(nullable(NUMBER), 'of put or poll, for one record; null: there was none'),
+    taskMicroseconds: described(nullable(NUMBER), 'mean time of put or poll for one record; null: there was no record'),
     stages: limited(arrayOf(STAGE), MAX_ITEMS),
     'areStagesInPut?': BOOLEAN,
     errors: described(INTEGER, 'records that have failed in any stage'),
@@ -90,7 +90,7 @@ export const WORKER_FLOW = withMore(
       limited(arrayOf(withMore(objectOf({ name: TEXT, rows: NUMBER }))), MAX_ITEMS),
       'tables that a sink has written',
     ),
-    'writeMicroseconds?': described(nullable(NUMBER), 'of a write of a sink, for one row'),
+    'writeMicroseconds?': described(nullable(NUMBER), 'mean time that a sink takes to write one row'),
     parts: described(
       limited(
         arrayOf(withMore(objectOf({ name: TEXT, state: TEXT, 'error?': TEXT, counts: mapOf(NUMBER) }))),

@@ -4,7 +4,7 @@ import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 import type { ConnectorHistory } from './fleet-answers.ts';
 
 /**
- * Figures that are kept of each connector, over all its tasks on this worker.
+ * Figures that are kept for each connector, over all its tasks on this worker.
  * @internal
  */
 export const HISTORY_SERIES = ['rate', 'lag', 'letters', 'batchMs', 'batchSize', 'retries'] as const;
@@ -15,7 +15,7 @@ export type NewestFigures = Readonly<Record<HistorySeries, number | null>>;
 
 const INTERVAL_MS = 5000;
 const POINTS = 720;
-/** A ring has 17 kB, so that all of them have 20 MB. */
+/** A ring has 17 kB, so this number of rings has 20 MB. */
 const MAX_CONNECTORS = 1150;
 const SPARK_POINTS = 60;
 
@@ -47,7 +47,7 @@ export class FleetHistory {
   #samples = 0;
   #lastMs = -Infinity;
 
-  /** Adds a point. `nowMs`: milliseconds since the epoch. A call that is too early for another point is ignored. */
+  /** Adds a point. `nowMs`: milliseconds since the epoch. A call too soon after the previous point is ignored. */
   add(reports: readonly TaskReport[], nowMs: number, committed: readonly CommittedLag[] = []): void {
     const passedMs = nowMs - this.#lastMs;
     if (passedMs < INTERVAL_MS * 0.9 && passedMs >= 0) return;
@@ -117,7 +117,7 @@ export class FleetHistory {
     ring.lastSlot = this.#samples;
   }
 
-  /** Adds the lag of a sink of which no task reads. */
+  /** Adds the lag of a sink without a reading task. */
   #recordLag(connector: string, lag: number, slot: number): void {
     const ring = this.#ringOf(connector, NOTHING_COUNTED);
     const index = HISTORY_SERIES.indexOf('lag') * POINTS + slot;

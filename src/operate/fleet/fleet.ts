@@ -13,7 +13,7 @@ export type AskRates = () => Promise<readonly (readonly OwnRate[])[]>;
 export interface SilentWorker {
   readonly worker: string;
   readonly silentMs: number;
-  /** The silence is longer than a single failed request explains. */
+  /** Whether the silence is too long to be a single failed request. */
   readonly isCertain: boolean;
 }
 
@@ -115,7 +115,7 @@ function silentWorkers(views: readonly HealthView[]): readonly SilentWorker[] {
   return [...found.values()];
 }
 
-/** Rates of all workers by connector; sparks end with the present minute. */
+/** Sums up the rates of all workers by connector. All sparks end with the current minute. */
 function merged(workers: readonly (readonly OwnRate[])[]): ReadonlyMap<string, OwnRate> {
   const found = new Map<string, OwnRate>();
   for (const each of workers.flat()) {

@@ -18,15 +18,15 @@ export interface CommittedLag {
 }
 
 const EVERY_MS = 5000;
-/** Connectors whose offsets are read in one round, one after another. */
+/** Maximum number of connectors in one round. Their offsets are read one after another. */
 const MAX_IN_ROUND = 20;
 const MAX_TOPICS = 200;
 /** States of tasks whose consumers know their lag. */
 export const READING: ReadonlySet<string> = new Set(['RUNNING', 'PAUSED']);
 
 /**
- * The lags of this worker's sinks of which no task reads, because they are stopped, failed or unassigned. Tasks that
- * read report the lag of their consumers. Each such connector costs one request every five seconds, less often if there
+ * Reads the lags of this worker's sinks that have no reading task because they are stopped, failed or unassigned. The
+ * lags of other sinks are reported by their tasks. Each sink costs one request every five seconds, less often if there
  * are more than twenty.
  */
 export class CommittedLags {
@@ -36,13 +36,13 @@ export class CommittedLags {
   readonly #logger: Logger;
   readonly #intervalMs: number;
   readonly #lags = new Map<string, CommittedLag>();
-  /** Times of `performance.now()`. */
+  /** When the offsets of each connector were last read (`performance.now()`). */
   readonly #readAt = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #isReading = false;
 
   /**
-   * `readOffsets`: the difference between committed offsets and ends of a connector, by partition.
+   * `readOffsets` returns the difference between the committed offsets of a connector and the ends of its partitions.
    */
   constructor(
     directory: Pick<ConnectorDirectory, 'names' | 'status'>,

@@ -34,15 +34,15 @@ export interface HealthView extends Judgement {
   readonly tasks: readonly TaskFigures[];
   /** Workers that have tasks of the connector and did not answer. */
   readonly silentWorkers: readonly string[];
-  /** Restart states of what has failed: the connector's own instance first, then by task. */
+  /** Restart states of the failed connector instance and the failed tasks; that of the instance comes first. */
   readonly restarts: readonly RestartView[];
 }
 
 /** `GET /health?connectors`. */
 export interface HealthSummary {
-  /** Connectors by their verdict. */
+  /** Number of connectors by verdict. */
   readonly connectors: Readonly<Record<Verdict, number>>;
-  /** The worst first. */
+  /** Connectors that need attention, the worst first. */
   readonly attention: readonly Pick<HealthView, 'name' | 'verdict' | 'sentence' | 'since'>[];
   readonly silentWorkers: readonly string[];
 }
@@ -52,7 +52,7 @@ type TaskState = Pick<Status, 'workerId'> & { readonly state: Status['state'] | 
 
 interface ConnectorState extends Omit<ConnectorStatusInfo, 'tasks'> {
   readonly tasks: readonly (readonly [number, TaskState])[];
-  /** Whether other workers have more of its tasks. */
+  /** Whether other workers have further tasks of the connector. */
   readonly isPartial?: boolean;
 }
 
@@ -62,7 +62,7 @@ interface HealthDependencies {
   readonly figures: TaskFiguresWatch;
   readonly committed: CommittedLags;
   readonly secrets: Pick<SecretMask, 'hide'>;
-  /** The thresholds of the worker apply to connectors without their own. */
+  /** The properties of the worker, with the thresholds for connectors without their own. */
   readonly workerConfig: Readonly<Record<string, string>>;
   readonly automaticRestarts: Pick<AutomaticRestarts, 'views'>;
 }
@@ -145,7 +145,8 @@ export class ConnectorHealth implements HerderListener {
   }
 
   /**
-   * Ids of the workers that have tasks, or sinks that do not read, of one connector or of any; may include this worker.
+   * Ids of the workers that have tasks, or sinks that do not read: of one connector, or of any. This worker may be
+   * included.
    */
   workers(connector?: string): readonly string[] {
     const statuses = this.#statuses().filter(({ name }) => connector === undefined || name === connector);
@@ -234,7 +235,7 @@ export class ConnectorHealth implements HerderListener {
     return { ...status, tasks: [...known].sort(([a], [b]) => a - b) };
   }
 
-  /** The connectors that have something on this worker, each with only its tasks here. */
+  /** The connectors with tasks or a failed instance on this worker, each with only its tasks on this worker. */
   #ownParts(statuses: readonly ConnectorState[]): readonly ConnectorState[] {
     const { workerId } = this.#dependencies;
     return statuses.flatMap((status) => {
@@ -337,8 +338,8 @@ function workersOf({ type, connector, tasks }: ConnectorState): readonly string[
 }
 
 /**
- * If no task reads, the lag is that of the committed offsets of the connector. A task has this lag if it is the only
- * one.
+ * If no task reads, the lag is that of the committed offsets of the connector. If there is only one task, the task has
+ * this lag too.
  */
 function withLag(
   tasks: readonly TaskFigures[],

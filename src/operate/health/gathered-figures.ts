@@ -34,7 +34,7 @@ export interface Gathered {
 const MAX_WORKERS_ASKED = 100;
 const MAX_REMEMBERED = 1000;
 /**
- * After this long without a request, the earlier silence of a worker is forgotten, because it may have answered in
+ * If a worker was not asked for this long, its earlier silence is forgotten, because it may have been reachable in
  * between.
  */
 const MAX_UNASKED_MS = 300_000;

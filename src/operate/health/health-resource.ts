@@ -67,10 +67,10 @@ export function healthResource(herder: Herder, health: ConnectorHealth, others: 
           schema: BOOLEAN,
         },
         fail: {
-          description: 'verdicts, separated by commas: 503 when a connector has one of them',
+          description: 'verdicts, separated by commas; the status is 503 if a connector has one of them',
           schema: { type: 'string' },
         },
-        local: { description: 'only the connectors with tasks on this worker, by these tasks', schema: BOOLEAN },
+        local: { description: 'only the connectors with tasks on this worker, judged by these tasks', schema: BOOLEAN },
       },
       answers: {
         200: { anyOf: [WORKER_STATUS, CONNECTORS_HEALTH] },
@@ -101,7 +101,7 @@ function verdictsOf(text = ''): readonly Verdict[] {
   return names.flatMap((name) => {
     const verdict = VERDICTS.find((each) => each === name);
     if (verdict === undefined && name !== '') {
-      throw new RequestError(400, `fail is a list of verdicts, of ${VERDICTS.join(', ')}`);
+      throw new RequestError(400, `fail must be a list of these verdicts: ${VERDICTS.join(', ')}`);
     }
     return verdict ?? [];
   });

@@ -22,7 +22,10 @@ interface Samples {
   partitions: TaskFigures['partitions'];
   /** Sink tasks: since when the task has no partition. */
   withoutPartitionsSinceMs: number | undefined;
-  /** Since when records wait that the task has not received, and how many it had received by then. */
+  /**
+   * Set while the task is behind and receives nothing: since when, and the number of records that it had received by
+   * then.
+   */
   unread: { readonly sinceMs: number; readonly records: number } | undefined;
 }
 
@@ -36,7 +39,7 @@ export class TaskFiguresWatch {
   #timer: NodeJS.Timeout | undefined;
   #sampling = false;
 
-  /** `seenAt` returns what the thread of a task was last seen doing; `listener` receives each sample. */
+  /** `seenAt` returns where the work of a task was last seen; `listener` receives each sample. */
   constructor(
     reports: () => Promise<readonly TaskReport[]>,
     places: () => ReadonlyMap<string, ThreadName>,
@@ -159,7 +162,7 @@ function inMinute({ counts }: Samples): number {
   return (counts.at(-1)?.undelivered ?? 0) - (counts[0]?.undelivered ?? 0);
 }
 
-/** Records that were not delivered: skipped ones, with or without a dead letter. */
+/** Number of records that were not delivered: skipped ones, with or without a dead letter. */
 function undeliveredOf({ metrics }: TaskReport): number {
   const values = metrics.find(({ group }) => group === 'task-error-metrics')?.values;
   return Math.max(
@@ -235,7 +238,7 @@ function failedParts(parts: readonly TaskPart[]): Pick<TaskFigures, 'failedParts
   return { failedParts: { count: failed.length, parts: named } };
 }
 
-/** The text of a plugin may be long. */
+/** Shortens a text of a plugin, and removes its line breaks. */
 function oneLine(text: string): string {
   return text.slice(0, MAX_CAUSE).replaceAll(/[\r\n]/g, ' ');
 }

@@ -16,7 +16,10 @@ export class VerdictTimes {
   /** The oldest first. */
   readonly #seen = new Map<string, readonly SeenVerdict[]>();
 
-  /** Milliseconds since the epoch. */
+  /**
+   * Since when the connector has the verdict, in milliseconds since the epoch. A stall begins when the longest wait
+   * began.
+   */
   since(name: string, verdict: Verdict, tasks: readonly TaskFigures[]): number {
     const seen = this.#seen.get(name) ?? [];
     const last = seen.at(-1);

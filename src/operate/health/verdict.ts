@@ -24,7 +24,7 @@ export interface TaskFigures {
   readonly missingTopics: readonly string[];
   /** Sink tasks: topics that have never had a record in any of the task's partitions; absent: none. */
   readonly emptyTopics?: readonly string[] | undefined;
-  /** The reason that blocks the task, as the task reports it. */
+  /** Why the task is blocked, as the task reports it. */
   readonly cause: string | null;
   /** Parts of the task (tables of a source) that it cannot process while it continues with the others; absent: none. */
   readonly failedParts?: FailedParts | undefined;
@@ -81,8 +81,8 @@ export interface Judgement {
 }
 
 /**
- * Derives the verdict from the figures; pure. A task that a rate limit holds back has no records in hand, so it is
- * never STALLED.
+ * Derives the verdict from the figures, without side effects. A task that waits for its rate limit has no pending
+ * records, so it is never STALLED.
  */
 export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgement {
   const judged = requested(figures) ?? failed(figures) ?? working(figures, thresholds);
@@ -203,7 +203,8 @@ function idleTasks({ type, tasks, silentWorkers, isPartial = false }: ConnectorF
 }
 
 /**
- * A hint: a topic with a misspelt name is created by the broker or stays missing, while the connector reads the others.
+ * A hint about misspelt names of topics: the broker creates such a topic, or it stays missing, while the connector
+ * reads the others.
  */
 function unusedTopics({ tasks, silentWorkers, listsTopics = false, isPartial = false }: ConnectorFigures): string[] {
   if (!listsTopics || silentWorkers.length > 0 || isPartial) return [];
@@ -221,7 +222,10 @@ function unusedTopics({ tasks, silentWorkers, listsTopics = false, isPartial = f
   ];
 }
 
-/** `undefined` if any task has a partition: there may be more tasks than partitions. */
+/**
+ * The finding about a sink without any partition. `undefined` if one of its tasks has a partition: the other tasks may
+ * be idle because there are more tasks than partitions.
+ */
 function withoutPartitions({ type, tasks, silentWorkers, isPartial = false }: ConnectorFigures) {
   const running = tasks.filter(({ state }) => state === 'RUNNING');
   const isWhole = silentWorkers.length === 0 && !isPartial && running.length === tasks.length;
@@ -274,9 +278,9 @@ const PACKAGE = /^(?:[a-z][\w$]{0,60}\.){1,12}(?=[A-Z])/;
 const SYSTEM_ERROR = /^java\.lang\.RuntimeException: [a-z]{1,30} E[A-Z]{3,30}\b/;
 
 /**
- * The innermost cause that is not a system error, because the outer causes only say that the task ended, not why; and
- * the record, which one of them names. A database error is shown whole, because its innermost cause does not name the
- * server.
+ * The innermost cause in a trace, because the outer causes only say that the task ended, not why. A system error does
+ * not name the server. In this case, the causes around it are skipped up to the outermost one of the same class. If a
+ * cause names the record, its position is appended.
  */
 function causeOf(trace: string | null): string {
   const text = trace ?? '';

@@ -33,12 +33,12 @@ export interface DeletedConnector {
   readonly restores: number | undefined;
 }
 
-/** How long the answer to a request waits for its entry. */
+/** Maximum time for which the answer to a request waits until its entry is written. */
 const RECORD_MS = 2000;
 
 /**
- * The changes of connectors, who made them, and earlier configurations. The worker that makes a change records it; the leader
- * records the others.
+ * The changes of connectors, who made them, and earlier configurations. The worker that makes a change records it; the
+ * leader records changes that were made by others.
  */
 export class ConnectorHistory implements HerderListener, ChangeRecorder {
   readonly #dependencies: HistoryLogDependencies;

@@ -27,7 +27,7 @@ export interface HistoryEntry {
   readonly automatic?: boolean;
   /** Number of the change whose configuration was restored. */
   readonly restoredFrom?: number;
-  /** The whole configuration after the change. Absent if the change did not affect it, and if it is too large. */
+  /** The whole configuration after the change. Absent if the change did not affect it, or if it is too large. */
   readonly config?: KeptConfig;
   readonly tooLarge?: boolean;
   /** Keys of `config` whose values are secrets, as the plugins declare. */

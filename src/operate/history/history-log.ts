@@ -56,7 +56,7 @@ export class HistoryLog {
     return this.#dependencies.maxChanges > 0;
   }
 
-  /** Resolves when all entries so far are written, or could not be written. */
+  /** Resolves when all pending entries are written or have failed. */
   async idle(): Promise<void> {
     await this.#queue.idle();
   }
@@ -93,7 +93,10 @@ export class HistoryLog {
     });
   }
 
-  /** Appends what the config topic shows and no entry says. `first`: the change of a connector without entries. */
+  /**
+   * Appends changes that the config topic shows and that have no entry yet. `first`: the kind of change for a connector
+   * without entries.
+   */
   async appendUnrecorded(snapshots: readonly Snapshot[], first: 'found' | 'created'): Promise<void> {
     await this.#queue.run(async () => {
       await Promise.all([this.refresh(), this.#dependencies.configs.refresh()]);

@@ -80,7 +80,7 @@ export function numberOf(context: Context): number {
   const text = pathName(context, 'n');
   const n = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(n))
-    throw new RequestError(404, 'A change is a number of the history');
+    throw new RequestError(404, 'A change is identified by its number in the history');
   return n;
 }
 

@@ -1,6 +1,8 @@
 import type { HistoryLog } from './history-log.ts';
 
-/** Another worker records its own changes within this time; the leader records what is unrecorded afterwards. */
+/**
+ * Other workers record their own changes within this time. Afterwards, the leader records those that are still missing.
+ */
 const OTHERS_MS = 5000;
 const AGAIN_MS = 500;
 

@@ -16,7 +16,7 @@ export interface ReadPartition {
 export interface Bounds {
   /** After this number of records no further window is read. */
   readonly maxRecords: number;
-  /** Maximum size in bytes of the records that are held at a time. */
+  /** Maximum size in bytes of the records in memory. */
   readonly maxBytes: number;
   readonly deadline: number;
   /** Aborted when the client no longer waits for the records. */
@@ -68,7 +68,7 @@ export class BackwardReader {
     return found;
   }
 
-  /** Where the next page ends; partitions that were read to their beginning are absent. */
+  /** The next page has the records before these offsets. Partitions that were read to their beginning are absent. */
   next(): readonly PartitionPosition[] {
     return this.#partitions.flatMap(({ topic, partition, begin, low, left }) => {
       const last = left.at(-1);
@@ -86,7 +86,7 @@ export class BackwardReader {
     return newest;
   }
 
-  /** Reads one window of each partition; smaller ones if they have too many bytes. */
+  /** Reads one window of each partition. If the windows have too many bytes, they are made smaller. */
   async #readWindows(
     partitions: readonly ReadPartition[],
     keep: (record: ConsumedRecord) => Promise<boolean>,
@@ -139,7 +139,7 @@ export class BackwardReader {
         bytes += sizeOf(record);
         if (bytes > this.#bounds.maxBytes && !isAlone) return 'too large';
       }
-      // Control records, and records that compaction removed, are skipped.
+      // The position also passes control records, and records that compaction removed.
       const done = [...open.values()].filter(
         ({ partition }) => (consumer.position(placeOf(partition)) ?? 0) >= partition.low,
       );

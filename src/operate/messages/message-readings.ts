@@ -21,7 +21,10 @@ export type MessageReading =
   | (ConnectorTopicsReading & { readonly kind: 'page'; readonly query: PeekQuery })
   | (ConnectorTopicsReading & { readonly kind: 'preview'; readonly place: MessagePlace });
 
-/** Requests messages of a connector's topics. Each rejects with a RequestError 404 if there is no such connector. */
+/**
+ * Requests messages of a connector's topics. Each method rejects with a RequestError 404 if the connector does not
+ * exist.
+ */
 export class MessageReadings {
   readonly #directory: Pick<ConnectorDirectory, 'config'>;
   readonly #topics: Pick<ConnectorTopics, 'list'>;

@@ -28,9 +28,9 @@ const isQuery = validatorOf(
 const isPlace = validatorOf(PLACE);
 
 /**
- * `POST /ui/connectors/{connector}/messages`: the newest messages of a connector's topics, or those of a search. It is
- * POST so that keys do not appear in addresses and no other site can send the request. `…/messages/preview`: a preview
- * of one of them.
+ * `POST /ui/connectors/{connector}/messages`: the newest messages of a connector's topics, or the results of a search.
+ * The method is POST, so that keys do not appear in URLs, and no other site can send the request. `…/messages/preview`:
+ * a preview of one message.
  */
 export function messagesResource(herder: Herder, readings: MessageReadings): readonly Route[] {
   return [

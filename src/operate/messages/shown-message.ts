@@ -20,7 +20,10 @@ const asJson = new JsonConverter(
   false,
 );
 
-/** Decodes messages as the connector does. If a service that the converters need is unreachable, each part says so. */
+/**
+ * Decodes messages as the connector does. A part that cannot be decoded contains the error, for example if a service
+ * that the converter needs is unreachable.
+ */
 export class MessageDecoder {
   readonly #converters: Converters;
 
@@ -28,7 +31,7 @@ export class MessageDecoder {
     this.#converters = converters;
   }
 
-  /** The whole text of a key; `undefined`: it cannot be decoded. */
+  /** The whole text of a key; `undefined`: it cannot be decoded. Throws an UnavailableError. */
   async keyText({ topic, key }: ConsumedRecord): Promise<string | null | undefined> {
     try {
       return partText(await this.#converted('key', topic, key)).text;
@@ -78,7 +81,10 @@ export class MessageDecoder {
   }
 }
 
-/** Texts are unchanged, bytes become text if they are UTF-8, everything else JSON without schemas, with every digit. */
+/**
+ * Texts are unchanged, bytes become text if they are UTF-8, and other values become JSON without schemas. Numbers keep
+ * every digit.
+ */
 function partText({ schema, value }: SchemaAndValue): { kind: 'text' | 'json' | 'hex'; text: string | null } {
   if (value === null) return { kind: 'text', text: null };
   if (typeof value === 'string') return { kind: 'text', text: value };

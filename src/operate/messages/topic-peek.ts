@@ -29,7 +29,7 @@ export interface PeekQuery {
   readonly offset?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly time?: number | undefined;
-  /** Where the previous page ended. */
+  /** The member `next` of the previous page. */
   readonly before?: readonly PartitionPosition[] | undefined;
   readonly limit?: number | undefined;
 }
@@ -72,8 +72,8 @@ const FETCHES = {
 } as const;
 
 /**
- * The messages of the topics that a sink reads or a source has written, decoded by its converters. Nothing is written, no group is
- * joined and nothing is committed.
+ * The messages of the topics that a sink reads or a source has written, decoded by its converters. Nothing is written,
+ * no group is joined and nothing is committed.
  */
 export class TopicPeek {
   readonly #dependencies: TopicPeekDependencies;
@@ -266,7 +266,7 @@ function isForReading(option: string): boolean {
   return /^(?:topics|(?:key|value|header)\.converter)(?:\.|$)/.test(option);
 }
 
-/** Reads without joining a group as a static member. */
+/** Removes the id of a static group member, because the consumer joins no group. */
 function alone(config: ConnectorConfig): ConnectorConfig {
   const { 'consumer.override.group.instance.id': _instance, ...others } = config;
   return others;

@@ -10,14 +10,14 @@ export function addThreads(
   for (const [of, count] of Object.entries(counts.unhandled)) {
     page.counter(
       'sluice_unhandled_errors_total',
-      'Unhandled errors, by whether it is known which task or connector they came from',
+      'Unhandled errors, by whether the task or connector that caused them is known',
       { of },
       Number(count),
     );
   }
   page.gauge(
     'sluice_event_loop_delay_seconds',
-    'The longest that one turn of an event loop kept the rest of its thread waiting in the last minute, of all threads',
+    'Duration of the longest turn of an event loop in the last minute, over all threads',
     {},
     slowest(threads).loopDelaySeconds,
   );
@@ -32,7 +32,7 @@ export function addThreads(
     }
     page.gauge(
       'sluice_thread_event_loop_delay_seconds',
-      'The longest turn of the event loop of the thread in the last minute',
+      'Duration of the longest turn of the event loop of the thread in the last minute',
       labels,
       loopDelaySeconds,
     );
@@ -47,7 +47,7 @@ export function addThreads(
     page.gauge(name, help, labels, value);
   }
   const collapsed =
-    'Rows that became one with a later row of their batch, because both have the same key or fall into one microsecond';
+    'Rows that were merged with a later row of their batch, because both have the same key or fall into one microsecond';
   page.declare('sluice_rows_collapsed_total', 'counter', collapsed);
   for (const { writer, rows } of counts.collapsed) {
     page.counter('sluice_rows_collapsed_total', collapsed, writer, rows);

@@ -71,8 +71,8 @@ function addThrottled(page: MetricsPage, { id, details }: TaskReport): void {
 }
 
 /**
- * A worker reports the sinks that read here, and its own sinks that read nowhere, so that sums over the workers are
- * correct.
+ * A worker reports the lags of the sinks that read on this worker, and of its own sinks that do not read on any worker,
+ * so that sums over the workers are correct.
  */
 function addLags(page: MetricsPage, reports: readonly TaskReport[], { committedLags }: MetricsSource): void {
   const lags = new Map(committedLags.all().map(({ connector, lag }) => [connector, lag]));
@@ -89,7 +89,7 @@ function addVerdict(page: MetricsPage, connector: string, verdict: Verdict): voi
   for (const each of VERDICTS) {
     page.gauge(
       'sluice_connector_verdict',
-      'Verdict on the connector by its tasks on this worker: 1 for the one that holds',
+      'Verdict on the connector by its tasks on this worker: 1 for the one that applies',
       { connector, verdict: each },
       Number(each === verdict),
     );
@@ -133,7 +133,7 @@ function addOwn(page: MetricsPage, { id, details }: TaskReport): void {
   }
 }
 
-/** A name of a plugin must not break the page. */
+/** Replaces characters that a name must not have, because plugins may use any. */
 function metricName(text: string): string {
   return text.replace(/\W/g, '_').replace(/^(?=\d)/, '_');
 }
@@ -142,14 +142,14 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/\W/g, '_');
 }
 
-/** A worker's place in its group. */
+/** Metrics of this worker as a member of its group. */
 function clusterMetrics(view: ClusterView, workerId: string): readonly MetricSet[] {
   const { protocol, leaderUrl, lastRebalance } = view;
   const rebalance = connectMetrics(
     'connect-worker-rebalance-metrics',
     {},
     {
-      // Java's gauge shows the constants of an enum.
+      // Java shows the upper-case name of the enum constant.
       'connect-protocol': protocol === undefined ? 'unknown' : protocol.toUpperCase(),
       'leader-name': leaderUrl ?? 'null',
       epoch: view.generation,

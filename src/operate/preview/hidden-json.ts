@@ -4,7 +4,7 @@ const BEGIN = /["\d]|-\d/g;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 const NO_BLANK = /\S/g;
 
-/** Applies `hide` to the texts and numbers of a JSON text, whatever it finds in them, but not to member names. */
+/** Applies `hide` to every text and number of a JSON text, except for member names. */
 export function hiddenInJson(json: string, hide: (text: string) => string): string {
   const pieces: string[] = [];
   let end = 0;
@@ -26,7 +26,10 @@ function hiddenToken(token: string, isText: boolean, hide: (text: string) => str
   return shown === text ? token : JSON.stringify(shown);
 }
 
-/** A loop, because a regular expression that remembers each of a million escapes runs out of memory. */
+/**
+ * The end of a quoted text. This is a loop, because a regular expression runs out of memory on a text with a million
+ * escapes.
+ */
 function endOfText(json: string, begin: number): number {
   for (let at = begin + 1; at < json.length; at += 1) {
     const code = json.charCodeAt(at);

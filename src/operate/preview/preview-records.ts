@@ -63,8 +63,8 @@ export async function convertSamples(
 }
 
 /**
- * An error that is no record's fault (the schema registry is unreachable) ends a preview as it ends a task, but with
- * its reason first.
+ * Throws the cause of an error instead of the error. An error that no record causes, such as an unreachable schema
+ * registry, ends a preview as it ends a task, but the message of a preview should begin with the reason.
  */
 async function withReason<T>(convert: () => T | Promise<T>): Promise<T> {
   try {
@@ -83,7 +83,10 @@ const shownAsJson = new JsonConverter(
   false,
 );
 
-/** A sample in the answer, as JSON text: values as a JSON converter with schemas writes them, with every digit. */
+/**
+ * A sample in the answer, as JSON text. Values are written as by a JSON converter with schemas, and numbers keep every
+ * digit.
+ */
 export function sampleText({ consumed, record, fault }: ConvertedSample, preview: RecordPreview | undefined): string {
   const { topic, partition, offset, timestamp } = consumed;
   const faults = [

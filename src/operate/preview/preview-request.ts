@@ -17,7 +17,10 @@ export interface PreviewRequest {
   readonly messages?: readonly SampleMessage[] | undefined;
   /** Consumed records, in place of messages. */
   readonly records?: readonly ConsumedRecord[] | undefined;
-  /** Only converts: only the options of converters must be valid, and neither transforms nor the plugin are called. */
+  /**
+   * Whether messages are only converted. Then only the options of converters must be valid, and neither transforms nor
+   * the plugin are called.
+   */
   readonly decodeOnly?: boolean | undefined;
   readonly topic?: string | undefined;
   /** Number of the topic's newest messages. */

@@ -19,10 +19,10 @@ export async function storedConnector(config: ConnectorConfig, plugins: PluginRe
 const SECRETS = 'stored secrets or variables of config providers';
 
 /**
- * Whether the preview uses secrets that the caller did not supply: stored ones, or values of config providers. Such a
- * preview must have the class, the addresses and the formats that are stored with them, and messages of the connector's
- * topics. It may use them only in passwords and addresses, because options that shape records would reveal them in
- * pieces that no mask recognizes.
+ * Whether the preview uses secrets that the caller did not supply: stored ones, or values of config providers. If it
+ * does, the class, the addresses and the formats must be the stored ones, and the messages must be from topics of the
+ * connector. Only passwords and addresses may contain such secrets, because options that shape records would reveal
+ * them in pieces that no mask recognizes.
  * @throws RequestError 400
  */
 export async function usesStoredSecrets(request: PreviewRequest, plugins: PluginRegistry): Promise<boolean> {

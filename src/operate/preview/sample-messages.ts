@@ -10,8 +10,9 @@ const NAMED_HEADERS: Typed<Readonly<Record<string, JsonTree>>> = { type: 'object
 const HEADER = objectOf({ key: TEXT, 'value?': SOME_JSON });
 
 /**
- * A message as a preview is given it. A key or value is text, `{"base64": …}`, any other JSON, or absent; headers are given by name, or as
- * a list if a name occurs twice. The timestamp is in milliseconds since the epoch, and is the current time if absent.
+ * A message in the request for a preview. A key or value is text, `{"base64": …}`, any other JSON, or absent. Headers
+ * are an object, or a list if a name occurs twice. The timestamp is in milliseconds since the epoch; by default it is
+ * the current time.
  */
 export const SAMPLE_MESSAGE = objectOf({
   'key?': SOME_JSON,
@@ -22,7 +23,7 @@ export const SAMPLE_MESSAGE = objectOf({
 });
 export type SampleMessage = ShapeOf<typeof SAMPLE_MESSAGE>;
 
-/** Converts a message to the `offset`th record of its topic. Throws a ConfigError if the message is invalid. */
+/** Converts a message to a record of the topic with this offset. Throws a ConfigError if the message is invalid. */
 export function sampleRecord(message: SampleMessage, topic: string, offset: number): ConsumedRecord {
   return {
     topic,
@@ -61,12 +62,12 @@ function bytesOfBase64(text: string): Buffer {
   return bytes;
 }
 
-/** A number from another thread is a plain object. */
+/** A number that comes from another thread is a plain object, not a JsonNumber. */
 function isNumber(tree: JsonTree): tree is JsonNumber {
   return tree !== null && typeof tree === 'object' && 'integral' in tree;
 }
 
-/** Numbers as they were written, members in their order. */
+/** The JSON text of a value, with numbers as they were written and members in their order. */
 function jsonText(tree: JsonTree): string {
   if (isNumber(tree)) return tree.text;
   if (Array.isArray(tree)) return `[${tree.map(jsonText).join(',')}]`;

@@ -6,7 +6,10 @@ export function isChainOption(key: string): boolean {
   return CHAIN.test(key);
 }
 
-/** A configuration with other transforms and predicates; `undefined`: it stays as it is. */
+/**
+ * Replaces the transforms and predicates of a configuration. `chain`: the new options; `undefined`: nothing is
+ * replaced.
+ */
 export function withChain(config: ConnectorConfig, chain: ConnectorConfig | undefined): ConnectorConfig {
   if (chain === undefined) return config;
   const others = Object.entries(config).filter(([key]) => !isChainOption(key));

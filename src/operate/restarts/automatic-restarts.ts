@@ -20,7 +20,7 @@ import { restartSentence, type RestartView } from './restart-view.ts';
 export interface RestartedWork {
   /** Restarts the target; if it fails again, `onFailed` is called. */
   restart(target: RestartTarget): Promise<unknown>;
-  /** The target is FAILED on this worker, and waits for its next attempt. */
+  /** Keeps the target FAILED on this worker until its next attempt. */
   hold(target: RestartTarget, reason: string): void;
 }
 
@@ -55,8 +55,8 @@ const LAST_WRITES_MS = 5000;
  * Restarts failed connectors and tasks of this worker by `restart.policy`. The restart state is kept in the worker's
  * internal topic, so that another worker continues the count.
  *
- * A target: well -> failed -> WAITING -> STARTED -> well after the quiet time, or failed again; or failed -> GIVEN_UP. A
- * request, a pause and another configuration make it well at once.
+ * A target: healthy -> failed -> WAITING -> STARTED -> healthy after the quiet time, or failed again; or failed ->
+ * GIVEN_UP. A restart request, a pause or another configuration makes it healthy at once.
  */
 export class AutomaticRestarts implements HerderListener {
   readonly #dependencies: AutomaticRestartsDependencies;
@@ -76,7 +76,7 @@ export class AutomaticRestarts implements HerderListener {
   async onStopping(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#failed.values()) clearTimeout(timer);
-    // The time limit runs while the tasks stop.
+    // The time limit starts now, so that it runs while the tasks stop.
     this.#stored = within(this.#states.idle(), LAST_WRITES_MS);
   }
 
@@ -93,7 +93,7 @@ export class AutomaticRestarts implements HerderListener {
     if (this.#closed || !this.#isOwn(target)) return;
     const key = restartKey(target);
     const before = this.#failed.get(key);
-    // The failure was reported before.
+    // This failure was already reported.
     if (before !== undefined && (before.restart === undefined || before.restart.state === 'WAITING')) return;
     clearTimeout(before?.timer);
     const hidden = { ...failure, reason: this.#dependencies.hide(failure.reason) };
@@ -115,7 +115,7 @@ export class AutomaticRestarts implements HerderListener {
     clearTimeout(failed.timer);
     failed.timer = setTimeout(() => {
       const ran = `${targetText(target)} has run for ${String(restart.quietMs)} ms since its last restart`;
-      this.#dependencies.logger.info({ ...target }, `${ran}: its restarts are counted from the start`);
+      this.#dependencies.logger.info({ ...target }, `${ran}; its restart count was reset`);
       this.onRestart(target);
     }, restart.quietMs).unref();
   }
@@ -180,7 +180,7 @@ export class AutomaticRestarts implements HerderListener {
     }
   }
 
-  /** `isLeader`: the states that other workers have stored are removed too. */
+  /** Called when a connector was deleted. The leader also removes the states that other workers have stored. */
   onForgotten(connector: string, isLeader: boolean): void {
     this.onRestartAll(connector);
     this.#counts.forget(connector);

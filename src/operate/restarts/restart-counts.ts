@@ -2,7 +2,7 @@ import type { FailureKind } from '../../connect/task-failure.ts';
 import type { MetricsPage } from '../../observe/metrics/metrics-page.ts';
 import type { RestartTarget } from '../../herder/herder-listener.ts';
 
-/** Restarts that a worker has made, and those that it waits for. */
+/** Restarts that a worker has made, and those that are scheduled. */
 export interface RestartFigures {
   readonly made: readonly RestartCount[];
   /** Number of waiting tasks and instances, by connector. */
@@ -46,7 +46,7 @@ const MADE = {
   ],
 } as const;
 
-/** Kinds that are restarted by default. They are counted from 0, so that the first restart is an increase. */
+/** Kinds that are restarted by default. Their counters start at 0, so that the first restart is an increase. */
 const TRANSIENT: readonly FailureKind[] = ['infrastructure', 'hang', 'memory'];
 
 /** `connectors`: the connectors that have tasks on this worker. */

@@ -10,7 +10,9 @@ export type RestartDecision =
 
 const TRANSIENT: ReadonlySet<FailureKind> = new Set(['infrastructure', 'hang', 'memory']);
 
-/** Decides about a restart; pure. `attempts`: restarts since the last quiet time; `random`: from 0 to 1. */
+/**
+ * Decides about a restart, without side effects. `attempts`: restarts since the last quiet time; `random`: from 0 to 1.
+ */
 export function decideRestart(
   settings: RestartSettings,
   kind: FailureKind,

@@ -14,7 +14,7 @@ import type { StoredJson } from '../../herder/stores/own-store.ts';
 export interface RestartState {
   readonly state: 'WAITING' | 'STARTED' | 'GIVEN_UP';
   readonly policy: string;
-  /** The next attempt, or the last one that was made; 0: none. */
+  /** Number of the next attempt, or of the last one that was made; 0: none. */
   readonly attempt: number;
   /** -1: no limit. */
   readonly maxAttempts: number;
@@ -23,7 +23,7 @@ export interface RestartState {
   readonly quietMs: number;
   readonly kind: FailureKind;
   readonly reason: string;
-  /** When it first failed since it last ran for the quiet time; milliseconds since the epoch. */
+  /** Time of the first failure after the target last ran for the quiet time; milliseconds since the epoch. */
   readonly sinceMs: number;
   /** Fingerprint of the configuration; the state does not apply to another configuration. */
   readonly config: string;

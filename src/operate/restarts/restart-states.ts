@@ -31,7 +31,7 @@ export class RestartStates {
     this.#writer = new StateWriter(own, logger);
   }
 
-  /** The state of a target that this worker owns; a state for another configuration does not count. */
+  /** The state of a target that this worker owns. A state for another configuration is ignored. */
   get(target: RestartTarget): RestartState | undefined {
     const key = restartKey(target);
     const known = this.#known.get(key);
@@ -55,7 +55,7 @@ export class RestartStates {
     if (isStored) this.#writer.set(key, null);
   }
 
-  /** Another worker owns the target from now on: the stored state counts. */
+  /** Called when another worker gets the target. From then on, the stored state applies. */
   release(target: RestartTarget): void {
     this.#known.delete(restartKey(target));
   }
@@ -98,7 +98,7 @@ export class RestartStates {
   }
 }
 
-/** Writes states in the background. While no broker answers, only the newest state of each key waits. */
+/** Writes states in the background. While no broker answers, only the newest state of each key is kept. */
 class StateWriter {
   readonly #own: Pick<OwnStore, 'put'>;
   readonly #logger: Logger;
@@ -117,7 +117,7 @@ class StateWriter {
     this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
   }
 
-  /** Resolves when all states so far are written, or could not be written. */
+  /** Resolves when all pending states are written or have failed. */
   async idle(): Promise<void> {
     await this.#writing;
   }

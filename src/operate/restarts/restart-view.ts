@@ -11,7 +11,7 @@ export interface RestartView {
   readonly maxAttempts: number | null;
   /** ISO 8601. */
   readonly nextAttemptAt: string | null;
-  /** Why it is not restarted; `null`: it is restarted. `kind`: the policy restarts no failure of this kind. */
+  /** Why it is not restarted; `null`: it is restarted. `kind`: the policy does not restart failures of this kind. */
   readonly givenUpFor: 'policy' | 'kind' | 'attempts' | null;
   readonly kind: RestartState['kind'];
   readonly reason: string;

@@ -8,7 +8,7 @@ const PEER_MS = 3000;
 const LEADER_MS = 1500;
 const MAX_PEER_BYTES = 33_554_432;
 
-/** A worker has answered, but not in the form of a Sluice worker. */
+/** Another worker has answered, but not as a Sluice worker does. */
 export class NotUnderstoodError extends Error {}
 
 /** `body` is sent as JSON. */

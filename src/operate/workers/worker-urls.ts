@@ -12,13 +12,13 @@ export interface WorkerAddress {
 }
 
 const MAX_BYTES = 1_048_576;
-/** A status may name anything; requests are only sent to a host and a port. */
+/** Worker ids come from statuses, which may contain any text. Requests are only sent to a host and a port. */
 const HOST_AND_PORT = /^(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}$/i;
 
 /**
- * The addresses of the other workers' REST APIs. The leader knows what the members have reported; the others ask the
- * leader, once for each generation of the group. If the leader is unreachable, the address is derived from the worker
- * id, which comes from a status.
+ * The addresses of the other workers' REST APIs. The leader knows the addresses that the members have reported. Other
+ * workers request them from the leader, once for each generation of the group. If the leader is unreachable, the
+ * address is derived from the worker id, which comes from a status.
  */
 export class WorkerUrls {
   readonly #herder: Pick<Herder, 'cluster'>;
@@ -34,7 +34,10 @@ export class WorkerUrls {
     this.#members = members;
   }
 
-  /** Resolves in `timeoutMs` with a function from worker ids to addresses, which throws where an id has none. Never rejects. */
+  /**
+   * Resolves within `timeoutMs`, and never rejects. The resulting function maps a worker id to its address; it throws a
+   * RequestError 404 for an invalid id.
+   */
   async find(authorization: string, ownUrl: string, timeoutMs: number): Promise<(worker: string) => WorkerAddress> {
     const leaderUrl = await this.#learn(authorization, timeoutMs);
     const { protocol } = new URL(leaderUrl ?? ownUrl);

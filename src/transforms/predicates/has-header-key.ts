@@ -14,7 +14,7 @@ const options = declareOptions({
   },
 });
 
-/** Holds for records with a header of this name. */
+/** True for records that have a header with this name. */
 export const hasHeaderKey: PredicatePlugin = {
   type: 'predicate',
   className: 'org.apache.kafka.connect.transforms.predicates.HasHeaderKey',

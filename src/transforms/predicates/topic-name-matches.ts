@@ -15,7 +15,7 @@ const options = declareOptions({
   },
 });
 
-/** Holds for records whose topic matches a regular expression. */
+/** True for records whose topic matches a regular expression. */
 export const topicNameMatches: PredicatePlugin = {
   type: 'predicate',
   className: 'org.apache.kafka.connect.transforms.predicates.TopicNameMatches',
@@ -23,7 +23,7 @@ export const topicNameMatches: PredicatePlugin = {
   options,
   create(config): PlannablePredicate {
     const pattern = JavaPattern.compile(parseOptions(options, config, { errors: 'first' }).pattern);
-    // Records come in runs of one topic.
+    // The last result is cached because consecutive records mostly have the same topic.
     let lastTopic: string | undefined;
     let lastResult = false;
     return {

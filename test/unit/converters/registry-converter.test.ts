@@ -300,7 +300,10 @@ describe('converters with a schema registry', () => {
 
     it('fails the task if its port is closed or used by another service', async () => {
       registry.intercept = () => ({ status: 404, body: '<html>not here</html>' });
-      await assert.rejects(read(converter(), ROW_42), isUnavailable(/HTTP 404, as no schema registry does/));
+      await assert.rejects(
+        read(converter(), ROW_42),
+        isUnavailable(/HTTP 404, which is not the answer of a schema registry/),
+      );
       registry.intercept = () => ({ status: 302, body: '' });
       await assert.rejects(read(converter(), ROW_42), isUnavailable(/HTTP 302/));
       registry.intercept = () => ({ status: 200, body: '<html>hello</html>' });

@@ -94,6 +94,6 @@ describe('a row batch under construction', () => {
     const column = rows.addColumn('a', 'tag', 'text');
     assert.equal(rows.column('a'), column);
     assert.equal(rows.column('b'), undefined);
-    assert.throws(() => rows.addColumn('a', 'data', 'int'), /one column of each name: a/);
+    assert.throws(() => rows.addColumn('a', 'data', 'int'), /the batch already has a column a/);
   });
 });

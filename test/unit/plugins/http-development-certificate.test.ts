@@ -21,8 +21,8 @@ describe('the development certificate', () => {
     await assert.rejects(developmentCertificate(directory), {
       name: 'ConfigError',
       message:
-        `database.http.tls.directory: ${directory} cannot have the development certificate: ENOTDIR: not a directory, ` +
-        `mkdir '${directory}'. The folder, and what is in it, must be of the user that the worker runs as`,
+        `database.http.tls.directory: the development certificate cannot be stored in ${directory}: ENOTDIR: not a directory, ` +
+        `mkdir '${directory}'. The user that the worker runs as must own the directory and the files in it`,
     });
   });
 });

@@ -118,7 +118,7 @@ describe('a page of a result', () => {
     ] as const)
       assert.throws(() => new Page(request({ user: who }), body), {
         status: 400,
-        message: /^the continuation token is not of this statement/,
+        message: /^the continuation token belongs to another statement/,
       });
   });
 });

@@ -9,7 +9,7 @@ export interface CdcDbPlace {
   readonly table: string;
 }
 
-/** A column of the rows, with its index in them; the type as printed by `format_type`. */
+/** A column, and the index of its cell in the row. The type is as printed by `format_type`. */
 export interface CdcDbColumn {
   readonly index: number;
   readonly name: string;
@@ -20,8 +20,9 @@ export interface CdcDbColumn {
 export type CdcDbRowEncoder = (kind: 'insert' | 'snapshot', row: readonly (string | null)[]) => string;
 
 /**
- * Times are texts, which every sink reads whatever its precision is, unless a precision is given. JSON is text too, because a JSON
- * null would be NULL.
+ * Creates an encoder for the rows of one table. With a precision, times are integers in that unit; otherwise they are
+ * strings, which a sink of any precision can read. JSON values are strings as well, because a JSON null would mean
+ * NULL.
  */
 export function createCdcDbEncoder(
   place: CdcDbPlace,
@@ -42,7 +43,7 @@ export function createCdcDbEncoder(
   };
 }
 
-/** A message with a statement. */
+/** Encodes a statement as a message. */
 export function cdcDbStatement(kind: DecodedStatement['kind'], place: CdcDbPlace, sql: string): string {
   return `{"kind":"${kind}",${placeText(place)},"statement":${JSON.stringify(sql)}}`;
 }

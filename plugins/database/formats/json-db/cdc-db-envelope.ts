@@ -6,7 +6,7 @@ import { notJson } from './json-db-envelope.ts';
 import type { JsonCursor } from '../../../../src/json/json-cursor.ts';
 import { KIND_OF_FAMILY, valueFamily } from './type-families.ts';
 
-/** The table of rows according to the message. */
+/** The table of the rows, as described by the message. */
 export interface CdcTable {
   readonly database: string;
   readonly schema: string | undefined;

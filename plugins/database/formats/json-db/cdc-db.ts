@@ -20,7 +20,7 @@ export interface CdcDbPolicy {
   readonly database?: string | undefined;
 }
 
-/** Number of recent descriptions that messages are compared with before they are parsed. */
+/** Number of cached table descriptions. A message is compared with them before it is parsed. */
 const REMEMBERED_ENVELOPES = 16;
 /** Invalid rows of a message that get individual faults; with more, the whole message is refused. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;

@@ -169,7 +169,7 @@ export class JsonCellReader {
     return time;
   }
 
-  /** `\x` and hexadecimal digits, as printed by PostgreSQL; any other text represents its UTF-8 bytes. */
+  /** Parses `\x` and hexadecimal digits, as printed by PostgreSQL; any other text represents its UTF-8 bytes. */
   #bytes(text: string): Cell | undefined {
     if (!text.startsWith('\\x')) return Buffer.from(text, 'utf8');
     if (HEX.test(text)) return Buffer.from(text.slice(2), 'hex');
@@ -191,7 +191,7 @@ function smallInteger(text: string, start: number, end: number): number {
   return negative ? 0 - value : value;
 }
 
-/** Also accepts `5.0` and `1e3`. */
+/** Parses a whole number, which may also be written as `5.0` or `1e3`. */
 function wholeNumber(digits: string, integer: boolean): bigint | undefined {
   if (integer) return digits.length <= 40 ? BigInt(digits) : 2n ** 64n;
   const value = Number(digits);

@@ -73,7 +73,7 @@ const TYPE_OF_VALUE: Readonly<Record<string, string>> = {
   array: 'JSONB',
 };
 
-/** A column for a value that the message does not describe; `undefined` for null, which has no type. */
+/** Returns a column for a value that the message does not describe; `undefined` for null, which has no type. */
 export function columnOfValue(name: string, value: string | undefined): JsonDbColumn | undefined {
   const type = TYPE_OF_VALUE[value ?? ''];
   return type === undefined ? undefined : column({ name, type }, 'data', true);

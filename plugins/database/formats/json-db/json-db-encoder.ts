@@ -18,7 +18,7 @@ export interface JsonDbEncoderPolicy {
   readonly precision?: Precision | undefined;
 }
 
-/** The JSON key with colon and preceding comma, and the index of the cell in the row. */
+/** A column with the index of its cell in the row. `key` is the JSON key, with its colon and the preceding comma. */
 interface EncodedColumn {
   readonly index: number;
   readonly key: string;
@@ -109,7 +109,7 @@ function writeCell(
   }
 }
 
-/** A cell as JSON. */
+/** Formats a cell as JSON. */
 export function jsonText(cell: string | null, value: JsonDbType['value'], precision: Precision): string {
   if (cell === null) return 'null';
   switch (value) {
@@ -127,7 +127,7 @@ export function jsonText(cell: string | null, value: JsonDbType['value'], precis
   }
 }
 
-/** NaN and infinities end in a letter. */
+/** Returns false for NaN and infinities, which end in a letter. */
 function isDecimal(digits: string): boolean {
   const last = digits.charCodeAt(digits.length - 1);
   return last >= 48 && last <= 57;

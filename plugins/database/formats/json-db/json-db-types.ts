@@ -36,7 +36,7 @@ const BY_LENGTH: ReadonlyMap<string, Omit<JsonDbType, 'length'>> = new Map([
   ['numeric', { name: 'DECIMAL', value: 'number' }],
 ]);
 
-/** Returns true if a type has a documented name; values of other types are written in PostgreSQL's text format. */
+/** Returns true if the type has a documented name. Values of other types are written in PostgreSQL's text format. */
 export function isDocumentedType(postgresType: string): boolean {
   const base = withoutModifier(postgresType);
   return FIXED.has(base) || BY_LENGTH.has(base);

@@ -17,14 +17,18 @@ export interface JsonDbPolicy {
   readonly precision?: Precision | undefined;
   /** Default `either`. Per the specification, time-series databases use integers and relational ones strings. */
   readonly timestampsAs?: TimestampsAs | undefined;
-  /** Treatment of a key that is no column or tag; `add` adds a column with the type of its first value. */
+  /**
+   * Determines what happens to a key that is neither a column nor a tag. `add` adds a column with the type of its first
+   * value.
+   */
   readonly unknownKeys?: 'fault' | 'ignore' | 'add' | undefined;
-  /** True if a table without tags gets its own name as primary tag; default `table-name`. */
+  /** Determines whether a table without tags gets its own name as primary tag; default `table-name`. */
   readonly tagsWhenAbsent?: 'table-name' | 'none' | undefined;
 }
 
 /**
- * Number of recent descriptions that messages are compared with before they are parsed; topics rarely mix more tables.
+ * Number of cached table descriptions. A message is compared with them before it is parsed; topics rarely contain more
+ * tables.
  */
 const REMEMBERED_ENVELOPES = 16;
 /** Cache size for table shapes, so that equal tables share a shape object. */
@@ -32,7 +36,7 @@ const REMEMBERED_TABLES = 1_000;
 
 /** Invalid rows of a message that get individual faults; with more, the whole message is refused. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
-/** Limit for the cells of a short message: absent keys become nulls, so that it could produce many. */
+/** Limit for the cells of a short message. Absent keys become nulls, so a short message could produce many cells. */
 const MAX_CELLS_PER_MESSAGE = 4_000_000;
 const MAX_CELLS_PER_CHARACTER = 8;
 
@@ -63,7 +67,7 @@ interface OpenRows {
   /** Columns that the message does not describe. */
   readonly added: Map<string, BatchColumn>;
   readonly nameTag: OpenColumn | undefined;
-  /** False after rows of the same table with another shape. */
+  /** False once rows of the same table with another shape follow. */
   current: boolean;
 }
 
@@ -72,8 +76,8 @@ interface OpenRows {
  * The description is compared with recent ones as text, and only the rows are parsed, directly into columns and without
  * rounding. A message that is not JSON or does not describe a table is a single fault and produces no rows; an invalid
  * row is a separate fault. If the description of a table changes, its rows go to a new batch, in order.
- * One class, because every method continues at the current position of the same text, and passing that position on
- * would cost time for each cell.
+ * This is a single class because every method continues at the current position of the same text; passing the position
+ * between classes would take time for each cell.
  */
 export class JsonDbDecoder implements Decoder {
   readonly #unknownKeys: 'fault' | 'ignore' | 'add';
@@ -264,7 +268,7 @@ export class JsonDbDecoder implements Decoder {
 
   #exceeds(cells: number, faults: number): boolean {
     if (faults > MAX_FAULTS_PER_MESSAGE) {
-      this.#excess = `more than ${String(MAX_FAULTS_PER_MESSAGE)} rows of the message are bad`;
+      this.#excess = `more than ${String(MAX_FAULTS_PER_MESSAGE)} rows of the message are invalid`;
     } else if (cells > Math.max(MAX_CELLS_PER_MESSAGE, this.#messageLength * MAX_CELLS_PER_CHARACTER)) {
       this.#excess = 'the rows of the message have values for only a few of its columns; describe fewer columns';
     }
@@ -341,7 +345,7 @@ export class JsonDbDecoder implements Decoder {
     return NO_PROBLEM;
   }
 
-  /** The column of a key that the message does not describe, created for its first value. */
+  /** Returns the column of a key that the message does not describe. It is created for the first value. */
   #addedColumn(open: OpenRows, { name }: RowKey): BatchColumn | undefined {
     if (this.#unknownKeys !== 'add') return undefined;
     const known = open.added.get(name);
@@ -354,7 +358,7 @@ export class JsonDbDecoder implements Decoder {
   }
 }
 
-/** Includes the added columns that have values. */
+/** Returns the shape, including the added columns that have values. */
 function shapeOf({ table: { shape }, added }: OpenRows): TableShape {
   const filled = [...added.values()].filter(({ filled: { cells } }) => cells.some((cell) => cell !== null));
   return filled.length === 0

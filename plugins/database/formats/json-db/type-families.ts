@@ -38,7 +38,7 @@ const FAMILIES: ReadonlyMap<string, ValueFamily> = new Map([
   ['jsonb', 'json'],
 ]);
 
-/** The family of a documented type name; `other` if values are text, or if the type is unknown. */
+/** Returns the family of a documented type name; `other` if values are text, or if the type is unknown. */
 export function valueFamily(typeName: string): ValueFamily {
   try {
     const [name = ''] = postgresType(typeName, undefined).split('(', 1);

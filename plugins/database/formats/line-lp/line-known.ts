@@ -24,7 +24,7 @@ const SMALL_I = 105;
 /**
  * The fast path of line protocol: a line whose measurement and tags were seen before, and whose fields match its shape,
  * is read directly into the columns of its batch. This takes one map lookup for the whole tag set and allocates no
- * object per row. For anything else, `read` declines, and the line is parsed by the grammar.
+ * object per row. `read` declines all other lines, which `LineScanner` parses.
  */
 export class KnownLineReader {
   readonly #scanner: LineScanner;
@@ -65,8 +65,8 @@ export class KnownLineReader {
 
   /**
    * Reads the line at the scanner's position into an open row of the returned batch, and moves the scanner past it.
-   * Returns `undefined` without any effect if the line is not covered. `now` is the time of lines without a timestamp,
-   * which are declined without it.
+   * Returns `undefined`, without any effect, if it declines the line. `now` returns the time of lines without a
+   * timestamp; if it is `undefined`, such lines are declined.
    */
   read(now: (() => number) | undefined): RowBatchBuilder | undefined {
     const start = this.#scanner.position;
@@ -91,7 +91,9 @@ export class KnownLineReader {
     return undefined;
   }
 
-  /** The series that followed the previous one last time, if the line belongs to it; this avoids a map lookup. */
+  /**
+   * Returns the series that followed the previous one last time, if the line belongs to it; this avoids a map lookup.
+   */
   #expectedSeries(start: number): Series | undefined {
     const series = this.#last?.next;
     if (series === undefined) return undefined;
@@ -104,7 +106,8 @@ export class KnownLineReader {
   }
 
   #knownSeries(start: number): Series | undefined {
-    // Kept between lines, because searching again for each line of a text without spaces would take quadratic time.
+    // The position is kept between lines: searching again for each line of a text without spaces would take quadratic
+    // time.
     if (this.#nextSpace < start) this.#nextSpace = this.#text.indexOf(' ', start);
     const end = this.#nextSpace;
     if (end < 0) {

@@ -19,8 +19,8 @@ export interface LineLpPolicy {
   /** Unit of the timestamps. */
   readonly precision: Precision;
   /**
-   * The time, in microseconds since the epoch, of lines without a timestamp. It is read once per message and rounded
-   * down to the precision, so such lines with the same tag set in a message share a key.
+   * Returns the time, in microseconds since the epoch, of lines without a timestamp. It is called once per message, and
+   * the result is rounded down to the precision, so such lines with the same tag set in a message share a key.
    */
   readonly now: () => number;
   /**
@@ -86,7 +86,10 @@ export class LineLpDecoder implements Decoder {
     while (this.#nextLine(origin));
   }
 
-  /** Adds messages of one line with a known tag set and known fields; stops before any other, for `add`. */
+  /**
+   * Adds messages of one line with a known tag set and known fields. Stops at the first other message, which must be
+   * passed to `add`.
+   */
   addBlock(block: MessageBlock, from: number, to: number): number {
     const blockText = this.#blockText;
     let index = from;
@@ -386,7 +389,7 @@ function shapeOf(line: ScannedLine, tagKeys: TagKeys): LineShape | undefined {
   return tagKeys.shapes.get(line.fieldKeys.join('\0'));
 }
 
-/** The key of a field as spelled in the line, including `=`. */
+/** Returns the key of a field as spelled in the line, including `=`. */
 function fieldText(line: ScannedLine, text: string, index: number): string {
   return text.slice(line.fieldStarts[index] ?? 0, line.fieldValueStarts[index] ?? 0);
 }

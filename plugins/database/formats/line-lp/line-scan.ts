@@ -14,7 +14,7 @@ const CAPITAL_L = 76;
 const BACKSLASH = 92;
 const DELETE = 127;
 
-/** Bits per ASCII character: ends a measurement; ends a key or tag value. */
+/** Bits of `CLASSES`: the character ends a measurement, or ends a key or tag value. */
 const MEASUREMENT_END = 1;
 const KEY_END = 2;
 const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -40,7 +40,7 @@ const DIALECT_STRING_ESCAPES = ' =,"\'\\';
 /** Escapes in `"…"`. standard: `\"` and `\\`; documented: also ` `, `=` and `,`. */
 export type StringEscapes = 'standard' | 'documented';
 
-/** A parsed line, in its own order. Keys and values are lists of the same length. */
+/** A parsed line. Tags and fields are in the order of the line; the lists of keys and values have the same length. */
 export interface ScannedLine {
   measurement: string;
   tagKeys: string[];
@@ -54,14 +54,14 @@ export interface ScannedLine {
   linesBefore: number;
   /** End of measurement and tags. */
   seriesEnd: number;
-  /** Start of each field in the text; `rawKey=` ends at `fieldValueStarts`. */
+  /** Start of each field in the text. Its key, as written and including `=`, ends at `fieldValueStarts`. */
   fieldStarts: number[];
   fieldValueStarts: number[];
 }
 
 /**
  * Parses line protocol: the grammar of InfluxDB's own library plus the documented dialect (suffixes i16, i32, i64, f32,
- * f64; single-quoted strings; `L"…"`). `line-lp.ts` reads lines of a known shape itself and uses this class for all
+ * f64; single-quoted strings; `L"…"`). `KnownLineReader` reads lines of a known shape, and this class all
  * others. The scanner is between lines after `open` and after `next` returned a line or fault, and at the end once
  * `next` returned `end`.
  */
@@ -320,7 +320,8 @@ export class LineScanner {
   }
 
   /**
-   * Reads up to a character of the class `end` and removes escapes; empty if there is none, `undefined` if not UTF-8.
+   * Reads up to a character of the class `end` and removes escapes. Returns an empty string if there is no text, and
+   * `undefined` if the text is not UTF-8.
    */
   #token(end: number, escapes: string): string | undefined {
     const { text } = this;

@@ -90,7 +90,7 @@ export class LineBatch {
     if (wider) this.#types.set(column, type);
   }
 
-  /** The table that these rows need: time, fields, then tags. */
+  /** Returns the shape of the table that these rows need: time, fields, then tags. */
   shape(): TableShape {
     const byRole = (...roles: string[]) => this.rows.columns.filter((column) => roles.includes(column.role));
     const columns = [...byRole('time', 'nanos'), ...byRole('data'), ...byRole('primary-tag'), ...byRole('tag')];

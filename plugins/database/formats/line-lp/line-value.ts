@@ -70,7 +70,7 @@ export function parseLineValue(token: string): LineValue | string {
   }
 }
 
-/** Only with such a start does a suffix determine the type: `tru` is not an unsigned integer. */
+/** A suffix determines the type only of text with such a start: `tru` is not an unsigned integer. */
 const NUMBER_START = /^[-+.]*[0-9]/;
 
 function parseNumber(token: string): LineValue | string {
@@ -98,7 +98,7 @@ function parseInteger(token: string, digits: string, type: keyof typeof RANGES):
   return { type, cell: narrow(value) };
 }
 
-/** Microseconds with the suffix `t`, which QuestDB's clients use for timestamps in fields. */
+/** Parses microseconds with the suffix `t`, which QuestDB's clients use for timestamps in fields. */
 function parseTime(token: string): LineValue | string {
   const digits = token.slice(0, -1);
   if (!INTEGER.test(digits)) return `${shown(token)} is not a number`;

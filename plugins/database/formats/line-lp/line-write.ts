@@ -59,7 +59,7 @@ export function writeLineKey(bytes: Buffer, start: number, end: number, out: Byt
     }
     target[at++] = byte;
   }
-  // Throws for the trailing backslash.
+  // `lineKey` throws for a trailing backslash.
   if (bytes[end - 1] === BACKSLASH) lineKey(cellText(bytes, start, end));
   out.at = at;
 }
@@ -82,7 +82,7 @@ export function writeFieldString(bytes: Buffer, start: number, end: number, out:
   out.at = at;
 }
 
-/** For longer texts, `replace` is too slow: it takes 0.2 µs per match. */
+/** Length above which `replace` is too slow: it takes 0.2 µs per match. */
 const LONG = 100_000;
 
 /** Inserts a backslash before each of these ASCII characters. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The UUID of a name, as java.util.UUID.nameUUIDFromBytes makes it from the name's UTF-8. */
+/** Returns the UUID of a name, as java.util.UUID.nameUUIDFromBytes computes it from the UTF-8 of the name. */
 export function nameUuid(name: string): string {
   const hash = createHash('md5').update(name).digest();
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x30;

@@ -22,7 +22,7 @@ export interface ValueRule {
 }
 
 const MICROS_PER_DAY = 86_400_000_000;
-/** Beyond this, microseconds exceed the safe integers. */
+/** Maximum number of milliseconds that are a safe integer in microseconds. */
 const MAX_SAFE_MILLIS = 9_007_199_254_740;
 /** PostgreSQL's numeric has fewer digits on either side; formatting more would only waste memory. */
 const MAX_SCALE = 150_000;
@@ -71,13 +71,13 @@ export const millis: ToCell = (value) => {
   return micros === undefined ? undefined : narrow(micros * 1000n);
 };
 
-/** Rounded down to PostgreSQL's microseconds. */
+/** Converts nanoseconds, rounded down to PostgreSQL's microseconds. */
 export const nanos: ToCell = (value) => {
   const wide = whole(value);
   return wide === undefined ? undefined : narrow(floored(wide, 1000n));
 };
 
-/** Times of day in units of `unit` microseconds. */
+/** Converts times of day in units of `unit` microseconds. */
 export function timeIn(unit: bigint): ToCell {
   return (value) => {
     const wide = whole(value);
@@ -105,7 +105,10 @@ export const variableScaleDecimal: ToCell = (value) => {
   return decimal(decimalFromBytes(unscaled, scale));
 };
 
-/** Debezium's bits are in little-endian order. As text they are `0101`, truncated to the length of their column. */
+/**
+ * Converts Debezium's bits, which are in little-endian order, to text such as `0101`, truncated to the length of their
+ * column.
+ */
 export function bitsOf(length: number | undefined): ToCell {
   return (value) => {
     if (!(value instanceof Uint8Array)) return undefined;

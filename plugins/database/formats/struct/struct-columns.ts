@@ -14,7 +14,7 @@ export interface StructColumn {
   readonly schema: Schema;
   readonly kind: CellKind;
   readonly toCell: ToCell;
-  /** Recognizes values that mean that the column has not changed, for which `toCell` returns `undefined`. */
+  /** Recognizes placeholders, for which `toCell` returns `undefined`: the column has not changed. */
   readonly isPlaceholder?: IsPlaceholder | undefined;
   /** The cell for null: the field's default, as in Connect's Struct.get, or null. */
   readonly nullCell: Cell;
@@ -25,7 +25,7 @@ export interface StructColumn {
 
 const compiled = new WeakMap<Schema, readonly StructColumn[]>();
 
-/** The fields of a struct schema as columns, in order. Cached by Schema object. */
+/** Returns the fields of a struct schema as columns, in order. The result is cached by Schema object. */
 export function compileStruct(schema: Schema): readonly StructColumn[] {
   let columns = compiled.get(schema);
   if (columns === undefined) {
@@ -35,7 +35,7 @@ export function compileStruct(schema: Schema): readonly StructColumn[] {
   return columns;
 }
 
-/** A primitive value, such as a key that is not a struct, as a column of this name. */
+/** Describes a primitive value, such as a key that is not a struct, as a column of this name. */
 export function compileValue(schema: Schema, name: string): StructColumn {
   const { kind, toCell, type } = ruleOf(schema);
   const byDefault = schema.defaultValue as ConnectValue | undefined;
@@ -43,7 +43,7 @@ export function compileValue(schema: Schema, name: string): StructColumn {
   return { name, index: 0, schema, kind, toCell, nullCell, type, nullable: schema.optional };
 }
 
-/** The column with placeholders recognized. Values of other types cost nothing. */
+/** Returns the column with a check for placeholders; the column itself if values of its type cannot be placeholders. */
 export function withPlaceholders(column: StructColumn, placeholders: Placeholders): StructColumn {
   const { toCell } = column;
   const isPlaceholder = placeholders.testOf(column.schema);
@@ -51,7 +51,7 @@ export function withPlaceholders(column: StructColumn, placeholders: Placeholder
   return { ...column, isPlaceholder, toCell: (value) => (isPlaceholder(value) ? undefined : toCell(value)) };
 }
 
-/** The message of a fault for a value that does not match its column's schema. */
+/** Returns the message of a fault for a value that does not match its column's schema. */
 export function mismatch({ name, schema }: StructColumn, value: ConnectValue): string {
   const type = schema.name ?? schema.type;
   return `the field ${JSON.stringify(name)} has ${described(value)}, which is not a valid ${type}`;

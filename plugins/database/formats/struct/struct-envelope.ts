@@ -49,7 +49,7 @@ function isEventMap(map: ReadonlyMap<ConnectValue, ConnectValue>): boolean {
   return operation === 'm' ? map.has('message') : map.has('before') && map.has('after');
 }
 
-/** A field of a struct, or an entry of a map; `undefined` if there is none, and for other values. */
+/** Returns a field of a struct, or an entry of a map; `undefined` if there is none, and for other values. */
 export function memberOf(value: ConnectValue, name: string): ConnectValue | undefined {
   if (value instanceof Map) return (value as ReadonlyMap<ConnectValue, ConnectValue>).get(name);
   if (!(value instanceof Struct)) return undefined;
@@ -57,16 +57,16 @@ export function memberOf(value: ConnectValue, name: string): ConnectValue | unde
   return field === undefined ? undefined : (value.values[field.index] ?? null);
 }
 
-/** Where structs of an event schema have their parts; `after` is -1 in the schema of logical messages. */
+/** Indexes of the fields `op` and `after` in an event schema. `after` is -1 in the schema of logical messages. */
 interface EventPlaces {
   readonly operation: number;
   readonly after: number;
 }
 
-/** `null`: the schema is not that of an event. */
+/** By schema; `null` if the schema is not that of a change event. */
 const known = new WeakMap<Schema, EventPlaces | null>();
 
-/** `undefined` if the schema is not that of a change event. */
+/** Returns `undefined` if the schema is not that of a change event. */
 export function eventPlaces(schema: Schema): EventPlaces | undefined {
   let places = known.get(schema);
   if (places === undefined) known.set(schema, (places = findPlaces(schema) ?? null));
@@ -74,8 +74,8 @@ export function eventPlaces(schema: Schema): EventPlaces | undefined {
 }
 
 /**
- * Events have Debezium's name, also as converters shorten it, or all four parts: converters and transforms may have
- * renamed the schema.
+ * Recognizes an event schema by Debezium's name, which some converters shorten, or by its four fields, because
+ * converters and transforms may have renamed the schema.
  */
 function findPlaces(schema: Schema): EventPlaces | undefined {
   const [operation, source, before, after] = ['op', 'source', 'before', 'after'].map((name) => schema.field(name));
@@ -89,7 +89,7 @@ function findPlaces(schema: Schema): EventPlaces | undefined {
   return { operation: operation.index, after: after.index };
 }
 
-/** The row after an event of a block; `undefined` if the event has to be processed individually. */
+/** Returns the row after an event of a block; `undefined` if the event has to be processed individually. */
 export function rowAfter({ operation, after }: EventPlaces, values: readonly ConnectValue[]): Struct | undefined {
   const row = values[after];
   return row instanceof Struct && WITH_ROW.includes(values[operation] ?? null) ? row : undefined;

@@ -88,7 +88,7 @@ function partText({ valueSchema }: Schema, value: ConnectValue, rules: JsonRules
 
 const timestamps = new TimestampWriter('');
 
-/** ISO 8601: a date, or a time with `Z` if the column type has a time zone. */
+/** Formats a date, or a time with `Z` if the column type has a time zone, in ISO 8601. */
 function timeText(micros: number | bigint, type: string | undefined): string {
   const text = timestamps.write(micros);
   if (type === 'DATE') return `"${text.slice(0, text.indexOf(' '))}"`;

@@ -7,7 +7,10 @@ import { Placeholders } from './struct-placeholders.ts';
 
 export type KeyMode = 'none' | 'record_key' | 'record_value' | 'kafka';
 
-/** The columns of rows and those that identify a row: `pk.mode`, `pk.fields`, `fields.include`, `fields.exclude`. */
+/**
+ * Determines the columns of rows, and which of them identify a row: `pk.mode`, `pk.fields`, `fields.include`,
+ * `fields.exclude`.
+ */
 export interface LayoutPolicy {
   readonly keyMode: KeyMode;
   readonly keyFields: readonly string[];
@@ -49,7 +52,10 @@ export class RowLayouts {
     this.#placeholders = new Placeholders(policy.placeholder);
   }
 
-  /** `value` is the schema of the record's struct, absent for a deletion. Returns a string if no row can be built. */
+  /**
+   * Returns the layout of a record. `value` is the schema of its struct, `undefined` for a deletion. If no row can be
+   * built, returns the reason as a string.
+   */
   of(value: Schema | undefined, key: Schema | undefined): RowLayout | string {
     const valueSchema = value ?? NO_SCHEMA;
     const keySchema = key ?? NO_SCHEMA;
@@ -60,7 +66,7 @@ export class RowLayouts {
     return layout;
   }
 
-  /** For deletions of rows whose key is in their old state, which has this schema. */
+  /** Returns the layout of a deletion whose key is in the old state of the row, which has the schema `before`. */
   ofDeleted(before: Schema): RowLayout | string {
     let layout = this.#deletions.get(before);
     if (layout === undefined) this.#deletions.set(before, (layout = deletionLayout(this.#policy, before)));
@@ -68,9 +74,9 @@ export class RowLayouts {
   }
 }
 
-/** The values for the columns of `fromKey`. */
+/** Returns the values for the columns of `fromKey`. */
 export function keyValues(mode: KeyMode, key: ConnectValue, { original }: SinkRecord): readonly ConnectValue[] {
-  // The original coordinates, because transforms may give records of two topics the same name.
+  // Uses the original coordinates, because transforms may give two topics the same name.
   if (mode === 'kafka') return [original.topic, original.partition, BigInt(original.offset)];
   return key instanceof Struct ? key.values : [key];
 }
@@ -164,7 +170,10 @@ function shapeOf(columns: readonly StructColumn[], key: readonly string[]): Tabl
 /** Numeric types in ascending width; if two layouts differ in a column's type, the wider one is used. */
 const WIDTHS: readonly string[] = ['INT2', 'INT4', 'INT8', 'FLOAT4', 'FLOAT8', 'NUMERIC'];
 
-/** The table that rows of several layouts need: all their columns, nullable unless they are in every layout. */
+/**
+ * Returns the shape of the table that rows of several layouts need. It has all their columns, which are nullable unless
+ * they are in every layout.
+ */
 export function mergeShapes(shapes: readonly TableShape[]): TableShape {
   const columns = new Map<string, ColumnShape>();
   for (const shape of shapes) {

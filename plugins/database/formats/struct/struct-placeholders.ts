@@ -7,10 +7,10 @@ import type { Present } from './struct-cells.ts';
 export type IsPlaceholder = (value: Present) => boolean;
 
 /**
- * Recognizes Debezium's placeholder for large values that an update did not touch, which the source does not receive.
+ * Recognizes Debezium's placeholder for large values that an update did not change, and that Debezium does not receive.
  * Its form depends on the column (Debezium documentation, "Toasted values"): the text itself, also in Base64 or
- * hexadecimal digits; its bytes; a list of one of these, of its bytes as numbers, or of the UUID of its name; a map from
- * the text to itself, also as JSON.
+ * hexadecimal digits; its bytes; a list of one of these, of its bytes as numbers, or of the UUID of its name; a map
+ * from the text to itself, also as JSON.
  */
 export class Placeholders {
   readonly #text: string;
@@ -27,7 +27,7 @@ export class Placeholders {
     this.#uuid = nameUuid(text);
   }
 
-  /** How placeholders among the values of a column are recognized; `undefined` if its type has none. */
+  /** Returns a test for placeholders among the values of a schema; `undefined` if its type has none. */
   testOf({ type, name }: Schema): IsPlaceholder | undefined {
     if (this.#text === '') return undefined;
     switch (type) {

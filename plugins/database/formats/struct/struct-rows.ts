@@ -15,7 +15,7 @@ interface Place {
   readonly group: number;
   readonly keyCells: readonly Cell[][];
   readonly valueCells: readonly Cell[][];
-  /** Groups of the rows that have placeholders, by the columns of these. */
+  /** Groups of the rows with placeholders, by the names of the columns that have one. */
   readonly groupsByUnchanged: Map<string, number>;
 }
 
@@ -192,7 +192,7 @@ function sameNames(left: readonly string[], right: readonly string[]): boolean {
 /** Cache size for sets of layouts. */
 const MAX_SHAPES = 1_000;
 
-/** The shapes of batches. The same set of layouts has the same object, so that its table is checked only once. */
+/** The shapes of batches. Equal sets of layouts share one shape object, so that their table is checked only once. */
 export class MergedShapes {
   readonly #ids = new WeakMap<RowLayout, number>();
   readonly #shapes = new BoundedMap<string, TableShape>(MAX_SHAPES);

@@ -52,7 +52,7 @@ export class TableNames {
     this.byTopicAlone = this.#parts.every(({ placeholder = 'topic' }) => placeholder === 'topic');
   }
 
-  /** Returns a string if there is no name. The same name is the same object. */
+  /** Returns the reason as a string if there is no name. Equal names are the same object. */
   of(record: Pick<SinkRecord, 'topic' | 'value'>): TableName | string {
     if (!this.byTopicAlone) return this.#make(record);
     return this.#byTopic.getOrCreate(record.topic, () => this.#make(record));

@@ -6,7 +6,7 @@ import type { Present, ToCell, ValueRule } from './struct-cells.ts';
 import { jsonText } from './struct-json.ts';
 import { lookupTable } from '../../../../src/data/lookup-table.ts';
 
-/** The schema of null if no schema describes it. */
+/** The schema of a null that no schema describes. */
 export const UNTYPED = new Schema('string', { optional: true });
 
 const rule = (type: string | undefined, kind: CellKind, toCell: ToCell): ValueRule => ({ type, kind, toCell });
@@ -59,7 +59,7 @@ const DEBEZIUM_BITS = 'io.debezium.data.Bits';
 const MAX_BITS = 83_886_080;
 const MAX_NUMERIC_DIGITS = 1000;
 
-/** How values of the schema are converted to cells. Nested ones (array, map, struct) become JSON. */
+/** Returns how values of the schema are converted to cells. Nested values (array, map, struct) become JSON. */
 export function ruleOf(schema: Schema): ValueRule {
   if (schema === UNTYPED) return rule(undefined, 'text', cells.text);
   if (schema.name === DEBEZIUM_BITS && schema.type === 'bytes') return bits(schema);
@@ -78,7 +78,10 @@ export function ruleOf(schema: Schema): ValueRule {
   }
 }
 
-/** `NUMERIC(10,2)` if a parameter states the precision, as by Debezium and Confluent; else NUMERIC. */
+/**
+ * Returns `NUMERIC(10,2)` if parameters specify precision and scale, as those of Debezium and Confluent do; otherwise
+ * `NUMERIC`.
+ */
 function numericType(schema: Schema): string {
   const precision = Number(schema.parameters?.get('connect.decimal.precision'));
   const scale = Number(schema.parameters?.get('scale'));
@@ -114,7 +117,7 @@ const BY_TYPE = {
   object: Schema.map(UNTYPED, UNTYPED, { optional: true }),
 } as const;
 
-/** The schema of a value without one; always the same object for the same kind of value. */
+/** Returns a schema for a value without one, which is always the same object for the same kind of value. */
 export function schemaOf(value: Present | null): Schema {
   if (typeof value !== 'object') return BY_TYPE[typeof value as 'boolean' | 'string' | 'bigint' | 'number'];
   if (value === null) return UNTYPED;

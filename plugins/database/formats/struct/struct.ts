@@ -40,7 +40,7 @@ export class StructDecoder {
   #last: StructRows | undefined;
   #faults: Fault[] = [];
   #rowCount = 0;
-  /** The changes up to the last truncation, which is the last of them. */
+  /** The changes up to and including the last truncation. */
   #parts: DecodedPart[] = [];
 
   constructor(policy: StructPolicy) {
@@ -54,7 +54,7 @@ export class StructDecoder {
     return this.#rowCount;
   }
 
-  /** Adds a record; if it is invalid, a fault. */
+  /** Adds a record, or a fault if the record is invalid. */
   add(record: SinkRecord, origin: Origin): void {
     const problem = this.#add(record, origin);
     if (problem !== undefined) this.#faults.push({ scope: 'record', message: problem, origin });
@@ -129,7 +129,7 @@ export class StructDecoder {
     }
   }
 
-  /** A row that the old state of the event identifies. A tombstone has none. */
+  /** Adds the deletion of the row that the old state of the event identifies. A tombstone has no old state. */
   #addDeletion(before: ConnectValue, record: SinkRecord, origin: Origin): string | undefined {
     if (before === null) return undefined;
     const struct = this.#toStruct(null, before);
@@ -143,7 +143,7 @@ export class StructDecoder {
     return problem;
   }
 
-  /** The rows so far are written before the truncation. */
+  /** Adds a truncation. The rows added so far are written before it. */
   #addTruncation(record: SinkRecord, origin: Origin): string | undefined {
     const table = this.#tables.of(record);
     if (typeof table === 'string') return table;
@@ -159,7 +159,7 @@ export class StructDecoder {
     return undefined;
   }
 
-  /** `struct`: the state of the row; `undefined` if it is deleted. */
+  /** Adds a row. `struct` is its state; `undefined` if the row is deleted. */
   #addRow(struct: Struct | undefined, record: SinkRecord, origin: Origin): string | undefined {
     const key = this.#policy.keyMode === 'record_key' ? this.#keyOf(record) : undefined;
     if (typeof key === 'string') return key;
@@ -196,7 +196,7 @@ export class StructDecoder {
     return typeof struct === 'string' ? struct : { schema: struct.schema, value: struct };
   }
 
-  /** The open batch of the table, prepared for a row of this layout. */
+  /** Returns the open batch of the table, prepared for a row of this layout. */
   #rowsOf(table: TableName, layout: RowLayout): StructRows {
     if (this.#last?.table === table && this.#last.prepare(layout)) return this.#last;
     const name = tableText(table);

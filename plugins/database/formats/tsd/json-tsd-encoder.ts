@@ -16,18 +16,21 @@ const CLOSE_BRACKET = 0x5d;
 export interface PointEncoderPolicy {
   /** Unit of the times; default `ms`. Values are rounded down. */
   readonly precision?: Precision | undefined;
-  /** `line_tsd`: called for each data column that is omitted because of its name. By default, an error. */
+  /**
+   * For `line_tsd`: called for each data column that is omitted because of its name. By default, such a name is an
+   * error.
+   */
   readonly onUnsupportedColumn?: ((error: DataError) => void) | undefined;
 }
 
 /**
- * Writes rows as json_tsd (docs/formats.md#records-that-the-source-writes): an array with one point per data column,
- * `<table>.<column>` its metric, all tags of the row as strings. NULL columns and tags are left out; a row that has no
- * value then, or no time, is `null`.
+ * Encodes rows as json_tsd (docs/formats.md#records-that-the-source-writes): an array with one point per data column.
+ * The metric of a point is `<table>.<column>`, and its tags are all tags of the row, as strings. NULL values and tags
+ * are omitted; a row without any value, or without a time, becomes `null`.
  *
- * Numbers keep PostgreSQL's digits; NaN and infinities, which JSON does not have, are strings, as are values of all
- * types but numbers and booleans, in PostgreSQL's text. DataError for a table without a time (here already) and an
- * infinite time.
+ * Numbers keep PostgreSQL's digits. NaN and infinities, which JSON does not support, are strings, and so are values of
+ * all types other than numbers and booleans, in PostgreSQL's text format. Throws DataError for a table without a time
+ * column (when the encoder is created) and for infinite times.
  */
 export function createJsonTsdEncoder(table: EncodedTable, policy: PointEncoderPolicy = {}): RowEncoder {
   const precision = policy.precision ?? 'ms';

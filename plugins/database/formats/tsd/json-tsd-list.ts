@@ -3,7 +3,7 @@ import { pointTexts } from './tsd-texts.ts';
 
 /** Iterates over the points of a json_tsd message: an array of points, or a single one. The caller reads each point. */
 export class PointList {
-  /** Why there are no more points; empty at the regular end of the message. */
+  /** The reason why there are no more points; empty at the regular end of the message. */
   problem = '';
   readonly #cursor: JsonCursor;
   #inside: 'nothing' | 'array' | 'single' = 'nothing';

@@ -36,7 +36,7 @@ export class JsonTsdDecoder implements Decoder {
     return this.#points.rowCount;
   }
 
-  /** Why the last message is not valid JSON; `undefined` if it is. */
+  /** The reason why the last message is not valid JSON; `undefined` if it is. */
   get problem(): string | undefined {
     return this.#problem;
   }

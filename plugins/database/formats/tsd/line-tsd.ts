@@ -170,7 +170,7 @@ export class LineTsdDecoder implements Decoder {
 
 const BLANK = '';
 
-/** Separators of the parts of a line; a newline ends it. */
+/** Returns true for the separators of the parts of a line; a newline ends the line. */
 function isBlank(code: number): boolean {
   return code === SPACE || (code >= TAB && code <= RETURN && code !== NEWLINE);
 }

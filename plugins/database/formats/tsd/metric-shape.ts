@@ -16,8 +16,8 @@ interface ShapeColumn {
 const MAX_COLUMNS = 1_600;
 
 /**
- * The table that all points of a metric seen so far need. It only grows, and remains the same object until it does, so
- * that a table that was checked once need not be checked again.
+ * The shape of the table that all points of a metric seen so far need. It only grows. As long as it does not, it is the
+ * same object, so that a table that was checked once need not be checked again.
  */
 export class MetricShape {
   readonly #valueType: ValueType;
@@ -31,7 +31,7 @@ export class MetricShape {
     this.#valueType = valueType;
   }
 
-  /** The shape, extended as required by the batch. */
+  /** Returns the shape, extended as required by the batch. */
   with(batch: PointBatch): TableShape {
     this.#firstKind ??= batch.firstKind;
     this.#addColumns(batch.rows.columns);

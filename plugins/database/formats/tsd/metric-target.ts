@@ -20,12 +20,12 @@ export interface MetricTarget {
 /** PostgreSQL's limit for names, in bytes. */
 const MAX_NAME_BYTES = 63;
 
-/** The possible splits of a metric into table and column: at every dot, starting with the last one. */
+/** Returns the possible splits of a metric into table and column: at every dot, starting with the last one. */
 export function metricSplits(metric: string): { readonly table: string; readonly column: string }[] {
   const splits = [];
   for (let dot = metric.lastIndexOf('.'); dot > 0; dot = metric.lastIndexOf('.', dot - 1)) {
     const [table, column] = [metric.slice(0, dot), metric.slice(dot + 1)];
-    // From here on, the column name is too long, and a long metric may have many dots.
+    // All further column names are too long as well. Stopping here bounds the work for a long metric with many dots.
     if (column.length > MAX_NAME_BYTES) break;
     if (column !== '' && Buffer.byteLength(table) <= MAX_NAME_BYTES) splits.push({ table, column });
   }
@@ -76,7 +76,7 @@ export function retarget(decoded: DecodedRows, target: MetricTarget): Retargeted
   if (target.column !== undefined) {
     shape = undefined;
   } else if (shape !== undefined && columns.some(({ name }, at) => name !== batch.columns[at]?.name)) {
-    // Only if necessary, because an unchanged object means that the table was already checked.
+    // The shape is changed only if necessary, because an unchanged object means that the table was already checked.
     shape = {
       ...shape,
       columns: shape.columns.map((column) => ({ ...column, name: rename(column.role, column.name) })),

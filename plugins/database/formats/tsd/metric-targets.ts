@@ -56,8 +56,8 @@ export class MetricTargets {
   }
 
   /**
-   * Like `write`, for many metrics: unknown tables are looked up together. A batch may create a table that a later
-   * metric refers to, so the tables of the latter are looked up after that batch was written.
+   * Like `write`, for many metrics: unknown tables are looked up together. If a batch may create a table that a later
+   * metric refers to, that metric is looked up after the batch was written.
    */
   async writeAll(
     all: readonly DecodedRows[],

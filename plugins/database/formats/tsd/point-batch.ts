@@ -25,7 +25,7 @@ export interface Point {
 export class PointBatch {
   readonly rows: RowBatchBuilder;
   readonly value: OpenColumn;
-  /** Kind of the first value, even if the column was converted since. */
+  /** Kind of the first value, even if the column has been converted since. */
   firstKind: CellKind | undefined;
   /** Tag sets with a value that exceeds the default VARCHAR length. */
   readonly longTags = new Set<TagSet>();

@@ -20,7 +20,10 @@ export interface PointColumns {
   readonly tags: readonly PointColumn[];
 }
 
-/** The time column is the one with that role, or else the first timestamp. Throws DataError if there is none. */
+/**
+ * Divides the columns of a table into time, data and tags. The time column is the one with that role, or else the first
+ * timestamp. Throws DataError if there is none.
+ */
 export function pointColumns(table: EncodedTable, format: string): PointColumns {
   const { name: tableName } = table.name;
   const all = table.columns.map(({ name, type, role }, index) => {

@@ -35,9 +35,9 @@ interface Metric {
 const MAX_METRICS = 20_000;
 
 /**
- * Collects points as rows. There is one batch per metric, named after it: only the database can tell whether the metric
- * is a table, or a table and one of its columns (metric-target.ts). The rows of a message can be dropped until the next
- * one begins.
+ * Collects points as rows. There is one batch per metric, named after it, because only the database can tell whether
+ * the metric is a table, or a table and one of its columns (metric-target.ts). The rows of a message can be dropped
+ * until the next message begins.
  */
 export class PointTables {
   readonly tagSets: TagSets;

@@ -4,7 +4,7 @@ import { narrow } from '../unix-time.ts';
 
 const ZERO = 48;
 
-/** The parts cannot match the same digits, so a megabyte of them causes no backtracking. */
+/** No two parts of the pattern match the same digits, so a megabyte of digits causes no backtracking. */
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^[+-]?\d+$/;
 /** Digits of 2^64 - 1; longer integers remain decimal text. */
@@ -18,7 +18,7 @@ export function numberCell(text: string, start: number, end: number): number | b
   return shortDecimal(text, start, end) ?? unusualNumber(text.slice(start, end));
 }
 
-/** The kind of a cell returned by `numberCell`. Negative zero requires a double. */
+/** Returns the kind of a cell returned by `numberCell`. Negative zero requires a double. */
 export function kindOfNumber(cell: number | bigint | string): Extract<CellKind, 'int' | 'float' | 'numeric'> {
   if (typeof cell === 'number') return Number.isSafeInteger(cell) && !Object.is(cell, -0) ? 'int' : 'float';
   return typeof cell === 'bigint' ? 'int' : 'numeric';
@@ -38,7 +38,7 @@ function unusualNumber(text: string): number | bigint | string | undefined {
   return text.replace(/^\+/, '');
 }
 
-/** The digits without sign, point, exponent, and leading and trailing zeros. */
+/** Returns the digits without sign, point, exponent, and leading and trailing zeros. */
 function significantDigits(text: string): string {
   const [mantissa = ''] = text.split(/e/i, 1);
   const digits = mantissa.replace(/[^0-9]/g, '');
@@ -49,7 +49,7 @@ function significantDigits(text: string): string {
   return digits.slice(start, end);
 }
 
-/** Converts a cell for a text column; numbers by value, not by spelling. */
+/** Converts a cell for a text column. Numbers are formatted by their value, not as they were spelled. */
 export function cellAsText(cell: Exclude<Cell, null>): string {
   return Object.is(cell, -0) ? '-0' : String(cell);
 }

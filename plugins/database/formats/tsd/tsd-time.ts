@@ -24,7 +24,7 @@ export function pointMicros(
   return unit === undefined ? undefined : unixMicros(text, start, end, unit);
 }
 
-/** The nanoseconds within the microsecond, 0 to 999. */
+/** Returns the nanoseconds within the microsecond, 0 to 999. */
 export function pointNanos(text: string, start: number, end: number, precision: PointPrecision): number {
   return precision === 'digits' ? nanosBeyondMicros(text, start, end, unitOf(text, start, end) ?? 'us') : 0;
 }

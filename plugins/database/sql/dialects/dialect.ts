@@ -3,9 +3,7 @@ import { ownStatement } from '../own-statement.ts';
 /** Capabilities of a database family that Sluice uses; each deviation from PostgreSQL has a reason. */
 export interface Dialect {
   readonly name: 'postgresql' | 'timescaledb' | 'cockroachdb' | 'original';
-  /**
-   * True if columns are sent as binary arrays if their types allow it; otherwise everything is sent as array literals.
-   */
+  /** True if columns of suitable types are sent as binary arrays; otherwise all columns are sent as array literals. */
   readonly binaryArrays: boolean;
   /** Supports `INSERT … ON CONFLICT (key) DO UPDATE`. */
   readonly onConflict: boolean;
@@ -29,7 +27,7 @@ const POSTGRESQL: Dialect = {
 /** CockroachDB accepts advisory locks without effect, and supports only DISCARD ALL (CockroachDB documentation). */
 const COCKROACHDB: Dialect = { ...POSTGRESQL, name: 'cockroachdb', advisoryLocks: false, discard: false };
 
-/** The original grew out of an early CockroachDB; only plain statements have been tested on it. */
+/** The original is derived from an early CockroachDB; only plain statements have been tested on it. */
 const ORIGINAL: Dialect = {
   ...COCKROACHDB,
   name: 'original',

@@ -130,7 +130,7 @@ function addTag(action: TokenReader, { table, name }: Target): Action {
   };
 }
 
-/** Columns of time-series tables have the original's types. */
+/** Translates ADD COLUMN. Columns of time-series tables have the original's types. */
 function addColumn(action: TokenReader, { table }: Target): Action | undefined {
   if (table === undefined || !isTimeSeries(table)) return undefined;
   action.takeWords('COLUMN');
@@ -163,7 +163,7 @@ function drop(action: TokenReader, { table }: Target): Action | undefined {
   return { clause, after: [], doneOn: undefined, notice: undefined };
 }
 
-/** Returns true if a name follows that is not the behaviour of `DROP tag CASCADE`. */
+/** Returns true if a name follows, and not the final CASCADE or RESTRICT of `DROP tag CASCADE`. */
 function isName(action: TokenReader, ahead: number): boolean {
   const { tokens, position, text } = action;
   const isDropBehavior =
@@ -215,7 +215,7 @@ function restOf(action: TokenReader): string {
   return action.atEnd ? '' : ` ${action.sourceBetween(action.position, action.tokens.length)}`;
 }
 
-/** Storage settings of the original that PostgreSQL does not support. */
+/** Throws Refused for storage settings of the original that PostgreSQL does not support. */
 function refuseStorage(action: TokenReader): void {
   if (action.isWords('SET', 'RETENTIONS') || action.isWords('SET', 'ACTIVETIME')) {
     throw new Refused('PostgreSQL keeps rows until they are deleted: run DELETE FROM … WHERE time < … at intervals');

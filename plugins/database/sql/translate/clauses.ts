@@ -20,8 +20,8 @@ export function readComment(reader: TokenReader): string | undefined {
 }
 
 /**
- * Reads a retention, partition, hash ring, encoding or compression clause. None of them affects query results as long
- * as the rows exist, so the statement can run without them.
+ * Reads a retention, partition, hash ring, encoding or compression clause. None of these clauses affects query results
+ * as long as the rows exist, so the statement can run without them.
  */
 export function readIgnoredClause(reader: TokenReader): IgnoredClause | undefined {
   const start = reader.position;

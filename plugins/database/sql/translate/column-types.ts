@@ -3,7 +3,7 @@ import type { TokenReader } from '../token-reader.ts';
 import { postgresType } from '../type-names.ts';
 import { Refused } from './translation.ts';
 
-/** The type in a column definition, in the terms of type-names.ts. */
+/** The type in a column definition, with a name from type-names.ts. */
 export interface WrittenType {
   /** In upper case, with its modifiers: `TIMESTAMPTZ(3)`, `VARCHAR(64)`. */
   readonly name: string;
@@ -60,7 +60,9 @@ export function readSeriesType(reader: TokenReader): WrittenType | undefined {
   return { name: `${name}${modifier.length === 0 ? '' : `(${modifier.join(',')})`}${brackets}`, notice: undefined };
 }
 
-/** The numbers of `(10)` or `(10,2)`, empty without parentheses; `undefined` for any other content. */
+/**
+ * Returns the numbers of `(10)` or `(10,2)`; an empty list without parentheses, and `undefined` for any other content.
+ */
 function readModifier(reader: TokenReader): readonly string[] | undefined {
   const numbers: string[] = [];
   if (!reader.takeSign('(')) return numbers;
@@ -85,7 +87,7 @@ function timestampType(reader: TokenReader, name: string, modifier: readonly str
   return { name: `${isWith ? 'TIMESTAMPTZ' : name}(${String(precision)})`, notice };
 }
 
-/** Maps to PostgreSQL's type. Throws Refused for types without a counterpart. */
+/** Returns PostgreSQL's type. Throws Refused for types without a counterpart. */
 export function seriesColumnType(type: WrittenType): string {
   try {
     return postgresType(type.name, undefined);
@@ -110,7 +112,7 @@ const TYPE_WORDS: ReadonlyMap<string, { readonly postgres: string; readonly keep
   ['DOUBLE', { postgres: 'float8', keepsLength: false }],
 ]);
 
-/** Replaces such names in type positions; returns `undefined` if there are none. */
+/** Replaces the names of `TYPE_WORDS` where a type may follow; returns `undefined` if there are none. */
 export function replaceTypeNames(reader: TokenReader): string | undefined {
   let replaced = '';
   let copied = 0;
@@ -141,7 +143,7 @@ function readLength(reader: TokenReader): string | undefined {
   return undefined;
 }
 
-/** Returns true if a type may follow: after `::`, `CAST(… AS`, TYPE, or the name in a column definition. */
+/** Returns true if the token may be a type: after `::`, `CAST(… AS`, TYPE, or the name in a column definition. */
 function isTypePosition(reader: TokenReader, index: number, isTable: boolean): boolean {
   reader.position = index - 1;
   const before = reader.source();

@@ -28,12 +28,15 @@ const COMPARISONS: ReadonlySet<string> = new Set(['=', '<>', '!=', '<', '>', '<=
 
 /**
  * Rewrites a SELECT, INSERT, UPDATE or DELETE that PostgreSQL rejected:
- * - integers compared with or assigned to timestamp columns become timestamps;
- * - quoted names that no table has as a column, compared with or assigned to a column, become text constants. This
- *   applies next to known columns only (`column op constant`, `constant op column`, BETWEEN, IN and LIKE), at every
- *   level: in subqueries, common table expressions and the arms of UNION. An output column of a query is known if it is
- *   a column of a table, or its min or max. Returns `undefined` if nothing changes. Throws Refused for integers out of
- *   range.
+ * - integers that are compared with or assigned to timestamp columns become timestamps;
+ * - quoted names that are not columns of a table become text constants if they are compared with or assigned to a
+ *   column.
+ *
+ * Only constants next to known columns are rewritten (`column op constant`, `constant op column`, BETWEEN, IN and
+ * LIKE), but at every level: in subqueries, common table expressions and the arms of UNION. An output column of a query
+ * is known if it is a column of a table, or its min or max.
+ *
+ * Returns `undefined` if nothing changes. Throws Refused for integers out of range.
  */
 export function translateConditions(reader: TokenReader, context: TranslationContext): string | undefined {
   const edits: Edit[] = [];
@@ -50,7 +53,7 @@ export function translateConditions(reader: TokenReader, context: TranslationCon
   return edits.length === 0 ? undefined : applyEdits(reader.text, edits);
 }
 
-/** The tables that `translateConditions` looks up. */
+/** Returns the tables that `translateConditions` looks up. */
 export function tablesOfConditions(reader: TokenReader, database: string): readonly TableName[] {
   const names = new Map<string, TableName>();
   walkQueries(reader, {
@@ -63,7 +66,7 @@ export function tablesOfConditions(reader: TokenReader, database: string): reado
   return [...names.values()];
 }
 
-/** The operands of a comparison, BETWEEN, IN or LIKE, if the other side is a known column. */
+/** Returns the operands of a comparison, BETWEEN, IN or LIKE, if the other side is a known column. */
 function operandsAt(
   reader: TokenReader,
   scope: Scope,
@@ -167,7 +170,7 @@ function columnAfter(reader: TokenReader, scope: Scope, index: number): KnownCol
   return isWhole && endsOperand(reader) ? scope.column(parts) : undefined;
 }
 
-/** min and max of a timestamp are timestamps. */
+/** Returns true for min and max; those of a timestamp are timestamps. */
 function isExtreme(reader: TokenReader, index: number): boolean {
   const token = reader.tokens[index];
   return token?.kind === 'word' && /^(?:min|max)$/i.test(reader.source(token));
@@ -178,7 +181,7 @@ function isSignAt(reader: TokenReader, index: number, sign: string): boolean {
   return token?.kind === 'punctuation' && reader.source(token) === sign;
 }
 
-/** The name that ends at token `index`, and its first token. */
+/** Returns the name that ends at token `index`, and the index of its first token. */
 function namePartsEndingAt(reader: TokenReader, index: number): { parts: string[]; start: number } | undefined {
   const parts: string[] = [];
   let position = index;
@@ -213,7 +216,7 @@ function applyEdits(text: string, edits: readonly Edit[]): string {
   return result + text.slice(position);
 }
 
-/** The names that follow `database.` in a statement. They may be tables; reading further would be needed to tell. */
+/** Returns the names that follow `database.` in a statement, without checking whether they are tables. */
 export function namesInDatabase(reader: TokenReader, database: string): readonly string[] {
   return prefixes(reader, database).map(({ name }) => name);
 }

@@ -32,7 +32,7 @@ export function intervalOf({ count, unit }: Duration): string {
   return `INTERVAL '${String(count)} ${unit}'`;
 }
 
-/** The width of a time bucket between two tokens: `'10s'`, `INTERVAL '10 seconds'`, or a number of seconds. */
+/** Reads the width of a time bucket between two tokens: `'10s'`, `INTERVAL '10 seconds'`, or a number of seconds. */
 export function bucketWidth(reader: TokenReader, start: number, end: number): Duration {
   reader.position = start;
   reader.takeWords('INTERVAL');
@@ -47,9 +47,9 @@ export function bucketWidth(reader: TokenReader, start: number, end: number): Du
 }
 
 /**
- * SQL for the start of the bucket that contains `time`, an expression of type timestamp or timestamptz. Buckets shorter
- * than a day are counted from 1970 in UTC. Days, weeks (from Monday), months and years follow the session's time zone,
- * including daylight saving time.
+ * Returns SQL for the start of the bucket that contains `time`, an expression of type timestamp or timestamptz. Buckets
+ * shorter than a day are counted from 1970 in UTC. Days, weeks (from Monday), months and years follow the session's
+ * time zone, including daylight saving time.
  */
 export function bucketOf(time: string, { count, unit }: Duration): string {
   switch (unit) {

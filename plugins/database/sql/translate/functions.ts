@@ -11,7 +11,7 @@ import { Refused, type TranslationContext } from './translation.ts';
 /** Limit for nested calls, because each translation may repeat its argument three times. */
 const MAX_DEPTH = 4;
 
-/** Which value of a column an aggregate of the original returns, or the time of that value. */
+/** The value of a column that an aggregate of the original returns, or the time of that value. */
 interface PickedValue {
   readonly order: '' | ' DESC';
   readonly skipsNulls: boolean;
@@ -42,13 +42,16 @@ export function translateFunctions(reader: TokenReader, context: TranslationCont
 export class FunctionCalls {
   readonly #reader: TokenReader;
   readonly around: Surroundings;
-  /** By token: the scope at a function call. */
+  /** The scope of each function call, by the index of its first token. */
   readonly #scopes = new Map<number, Scope>();
   readonly #namesItems: boolean;
   #count = 0;
   #depth = 0;
 
-  /** `namesItems`: label output columns that are function calls with the function's name, as the original does. */
+  /**
+   * With `namesItems`, output columns that are function calls are labelled with the function's name, as in the
+   * original.
+   */
   constructor(reader: TokenReader, context: TranslationContext, { namesItems = true } = {}) {
     this.#reader = reader;
     this.#namesItems = namesItems;
@@ -68,7 +71,7 @@ export class FunctionCalls {
     return this.#count === 0 || last === undefined ? undefined : translated + text.slice(last.end);
   }
 
-  /** The name in upper case of an unqualified function that is called at this token. */
+  /** Returns the name, in upper case, of an unqualified function that is called at this token. */
   nameAt(index: number): string | undefined {
     const { tokens } = this.#reader;
     const token = tokens[index];
@@ -78,7 +81,7 @@ export class FunctionCalls {
     return this.#reader.source(token).toUpperCase();
   }
 
-  /** The source from `start` to `end` (exclusive), with calls replaced. */
+  /** Returns the source from `start` to `end` (exclusive), with calls replaced. */
   text(start: number, end: number): string {
     const { tokens, text } = this.#reader;
     let copied = tokens[start]?.start ?? 0;
@@ -99,7 +102,7 @@ export class FunctionCalls {
     return result + text.slice(copied, tokens[end - 1]?.end ?? copied);
   }
 
-  /** The replacement of a call, labelled with the function's name if it is an output column. */
+  /** Returns the replacement of a call, labelled with the function's name if it is an output column. */
   #call(index: number): string | undefined {
     const name = this.nameAt(index);
     const expression = name === undefined ? undefined : this.#expression(name, index);
@@ -115,7 +118,7 @@ export class FunctionCalls {
     const [first, second] = given;
     if (name === 'TIME_BUCKET') {
       if (first === undefined || second === undefined || given.length > 2) return undefined;
-      // TimescaleDB's function has the width first.
+      // In the original, the width is the second argument; in TimescaleDB's function, it is the first.
       const [widthStart, widthEnd] = second;
       return bucketOf(this.text(...first), bucketWidth(this.#reader, widthStart, widthEnd));
     }
@@ -144,7 +147,7 @@ export class FunctionCalls {
     return `(pg_catalog.array_agg(${value} ORDER BY ${time}${order} NULLS LAST)${filter})[1]`;
   }
 
-  /** The first column in the range, with the time column of its table. */
+  /** Returns the first column in the range, with the time column of its table. */
   #firstColumn(scope: Scope | undefined, start: number, end: number) {
     for (let index = start; index < end; index++) {
       if (nameOf(this.#reader.text, this.#reader.tokens[index]) === undefined) continue;

@@ -116,7 +116,7 @@ class GapFill {
     return intervalOf(bucketWidth(this.#reader, ...width));
   }
 
-  /** ORDER BY and the following clauses, with columns by position. */
+  /** Returns ORDER BY and the following clauses, with columns replaced by their positions. */
   #order(start: number, places: ReadonlyMap<string, number>): string {
     const { length } = this.#reader.tokens;
     const isOrdered = /^order$/i.test(this.#reader.source(this.#reader.tokens[start]));
@@ -138,7 +138,7 @@ class GapFill {
     return `${ordered.length === 0 ? '' : ` ORDER BY ${ordered.join(', ')}`}${rest}`;
   }
 
-  /** The end of an item's expression, and its alias. */
+  /** Returns the end of an item's expression, and its alias. */
   #named(start: number, end: number): { expressionEnd: number; alias: string | undefined } {
     const alias = nameOf(this.#reader.text, this.#reader.tokens[end - 1]);
     const before = this.#reader.tokens[end - 2];
@@ -148,7 +148,7 @@ class GapFill {
     return follows ? { expressionEnd: end - 1, alias } : { expressionEnd: end, alias: undefined };
   }
 
-  /** The function if the range is a single call. */
+  /** Returns the name of the function if the range is a single call. */
   #callOver(start: number, end: number): string | undefined {
     return this.#calls.around.closing[start + 1] === end - 1 ? this.#calls.nameAt(start) : undefined;
   }
@@ -157,7 +157,7 @@ class GapFill {
     return this.#parts(call + 2, this.#calls.around.closing[call + 1] ?? 0);
   }
 
-  /** Normalizes the range so that equal expressions can be found; a single name is folded. */
+  /** Returns a normalized text of the range, by which equal expressions can be found; a single name is folded. */
   #normalized(start: number, end: number): string {
     const { text, tokens } = this.#reader;
     const name = end - start === 1 ? nameOf(text, tokens[start]) : undefined;
@@ -198,7 +198,7 @@ class GapFill {
     return Math.min(index, end);
   }
 
-  /** The position after a token, or after the parentheses that it opens. */
+  /** Returns the position after a token, or after the parentheses that it opens. */
   #after(index: number): number {
     const token = this.#reader.tokens[index];
     const opens = token?.kind === 'punctuation' && this.#reader.source(token) === '(';
@@ -207,7 +207,8 @@ class GapFill {
 }
 
 /**
- * Positions of the items by each name that GROUP BY and ORDER BY may use; the first item wins if a name is ambiguous.
+ * Returns the positions of the items by each name that GROUP BY and ORDER BY may use; the first item wins if a name is
+ * ambiguous.
  */
 function positionsByName(items: readonly Item[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
@@ -224,7 +225,10 @@ function unsupported(): Refused {
   );
 }
 
-/** Adds a row for each missing bucket of each group, between the first and last bucket of that group. */
+/**
+ * Returns a query that adds a row for each missing bucket of each group, between the first and last bucket of that
+ * group.
+ */
 function filled(rows: string, bucket: string, keys: readonly string[], items: readonly Item[], step: string): string {
   const series = keys.length === 0 ? '1' : `pg_catalog.dense_rank() OVER (ORDER BY ${keys.join(', ')})`;
   const values = items.filter(({ kind }) => kind === 'value');

@@ -23,7 +23,10 @@ export interface InsertHead {
 /** A table has at most 1600 columns, so a longer head does not belong to an INSERT to translate. */
 const MAX_HEAD_TOKENS = 5_000;
 
-/** Leaves the scanner after VALUES, or at the start of any other source of rows. `undefined` for other statements. */
+/**
+ * Reads the head of an INSERT; returns `undefined` for other statements. Leaves the scanner after VALUES, or at the
+ * start of any other source of rows.
+ */
 export function readInsertHead(scanner: Scanner): InsertHead | undefined {
   const reader = new TokenReader(scanner.text, headTokens(scanner));
   const verb = reader.takeOneOf('INSERT', 'UPSERT');
@@ -95,7 +98,7 @@ export function resolveTable(
   return { table: here, renamed: here === undefined ? undefined : plain };
 }
 
-/** The names that `resolveTable` looks up. */
+/** Returns the names that `resolveTable` looks up. */
 export function candidateTables(parts: readonly string[], database: string): readonly TableName[] {
   const [first, second, third] = parts;
   if (first === undefined) return [];

@@ -9,7 +9,7 @@ export interface InsertRow {
   readonly text: string;
   readonly isEdited: boolean;
   readonly cellCount: number;
-  /** Equal texts mean equal keys. `undefined` if a key cell is missing or not a constant. */
+  /** Rows with equal texts have equal keys. `undefined` if a key cell is missing or not a constant. */
   readonly key: string | undefined;
 }
 
@@ -24,9 +24,9 @@ export interface RowRules {
 
 /**
  * Yields the rows of `VALUES (…), (…)`, starting after VALUES and ending at the token after the last row. Returns false
- * if the text has a different form. Yields `undefined` from time to time within a long row. In each row,
+ * if the text has a different form. Within a long row, yields `undefined` from time to time. In each row,
  * - integers for timestamp columns become timestamps;
- * - quoted names become text constants: no column can be referenced there, so PostgreSQL would reject all of them.
+ * - quoted names become text constants: VALUES cannot refer to columns, so PostgreSQL would reject all of these names.
  */
 export function* insertRows(scanner: Scanner, rules: RowRules): Generator<InsertRow | undefined, boolean, undefined> {
   const reader = new RowReader(scanner, rules);
@@ -60,19 +60,20 @@ interface Edit {
   readonly text: string;
 }
 
-/** Tokens after a quoted name that make it a name: of a function, a qualifier, or an argument. */
+/** Tokens that show, after a quoted name, that it is the name of a function, a qualifier, or an argument. */
 const NAME_FOLLOWERS: ReadonlySet<string> = new Set(['(', '.', '=>', ':=']);
 /** Tokens before a name that is not a column. */
 const NAME_LEADERS: ReadonlySet<string> = new Set(['.', '::', 'AS', 'COLLATE', 'NAME']);
 const QUERY_WORDS: ReadonlySet<string> = new Set(['SELECT', 'VALUES', 'TABLE', 'WITH']);
-/** Longer key texts are not compared here. The database rejects them, or detects duplicates itself (21000). */
+/**
+ * Length limit of the constants that are compared as keys. The database rejects longer keys, or detects duplicates
+ * itself (21000).
+ */
 const MAX_CONSTANT = 10_000;
 /** Words that are constant within a statement; `now` is followed by parentheses. */
 const CONSTANT_WORDS: ReadonlySet<string> = new Set(['NOW', 'TRUE', 'FALSE', 'CURRENT_TIMESTAMP']);
 
-/**
- * Reads one row at a time and tracks only the state that the end of the current cell needs.
- */
+/** Reads one row at a time. Only the state that is needed at the end of the current cell is tracked. */
 class RowReader {
   readonly #scanner: Scanner;
   readonly #columns: readonly KnownColumn[];
@@ -104,7 +105,7 @@ class RowReader {
     this.#keyIndexes = keyIndexes;
   }
 
-  /** Reads from the opening to the closing parenthesis; `undefined` if there is none. */
+  /** Reads from the opening to the closing parenthesis; returns `undefined` if the latter is missing. */
   *read(): Steps<InsertRow | undefined> {
     const scanner = this.#scanner;
     const rowStart = scanner.start;
@@ -170,7 +171,10 @@ class RowReader {
     return digits === undefined ? undefined : { start: this.#sign === '' ? start : this.#signStart, end, digits };
   }
 
-  /** Accepts cells of one token, of a sign and a number, and `now()`. */
+  /**
+   * Returns the constant value of the cell so far, if it has one: a cell of one token, of a sign and a number, or
+   * `now()`.
+   */
   #readConstant(source: string, isAlone: boolean): string | undefined {
     const { kind, text, start, end } = this.#scanner;
     if (end - start > MAX_CONSTANT) return undefined;

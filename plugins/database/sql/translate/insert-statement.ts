@@ -56,7 +56,7 @@ export function* translateDuplicate(text: string, context: TranslationContext): 
 export const STORED_ROW_RIGHTS =
   'a row with the same key is stored already, and to replace it the user needs INSERT, SELECT and UPDATE';
 
-/** The ON CONFLICT clause for a time-series table. */
+/** Returns the ON CONFLICT clause for a time-series table. */
 export function seriesConflictClause(head: InsertHead, table: KnownTable, context: TranslationContext): string {
   const others = table.columns.filter((column) => column.generated !== true && !table.key.includes(column.name));
   const stored = head.alias ?? head.parts.at(-1) ?? '';
@@ -87,8 +87,8 @@ function* readBody(
   const keyIndexes = lastWins
     ? table?.key.map((name) => targets.findIndex((column) => column.name === name))
     : undefined;
-  // Also listed if the order is the table's own: if the table has changed since, the statement fails instead of mixing
-  // up columns.
+  // The columns are listed even if their order is that of the table. If the table has changed since, the statement
+  // fails instead of mixing up columns.
   const isListed = head.columns === undefined && table !== undefined && isTimeSeries(table);
   const read = yield* readRows(scanner, { columns: targets, keyIndexes });
   if (read === undefined) return undefined;
@@ -131,7 +131,7 @@ function* readRows(scanner: Scanner, rules: RowRules): Steps<Rows | undefined> {
   }
 }
 
-/** Starts at the token after the rows. */
+/** Reads the clauses after the rows, starting at the current token. */
 function readTail(scanner: Scanner): Pick<Body, 'tail' | 'hasConflictClause'> {
   const { text, start } = scanner;
   const tail = text.slice(start);
@@ -181,7 +181,10 @@ function statementOf(
   );
 }
 
-/** UPSERT updates the listed columns, or all of them; without a primary key it is a plain INSERT. */
+/**
+ * Returns the conflict clause of an UPSERT, which updates the listed columns, or all of them. Without a primary key, an
+ * UPSERT is a plain INSERT.
+ */
 function upsertClause(head: InsertHead, table: KnownTable | undefined): string {
   if (table === undefined || table.key.length === 0) return '';
   const named = (column: KnownColumn): boolean => head.columns?.includes(column.name) ?? column.generated !== true;

@@ -3,9 +3,12 @@ import { MAX_IDENTIFIER_BYTES, quoteIdentifier } from '../quote.ts';
 import { nameOf } from '../token-text.ts';
 import { Refused } from './translation.ts';
 
-/** A UTF-16 unit is at most 3 bytes, so a name cannot be too long without a run of this many units. */
+/**
+ * Matches text that may contain a name that is too long. A UTF-16 unit has at most 3 bytes, so a name of more than 63
+ * bytes has at least 22 units.
+ */
 const MAYBE_LONG = /[\w$\u0080-\uffff]{22}|"(?:[^"]|""){22}/;
-/** Enough for the column list of the widest table. */
+/** Maximum number of tokens that are checked, which is enough for the column list of the widest table. */
 const MAX_TOKENS = 20_000;
 
 const QUERY = /^(?:SELECT|UPDATE|DELETE|WITH|VALUES|TABLE|EXPLAIN|SHOW|SET)$/;
@@ -18,7 +21,7 @@ const TEXT_LEADERS: ReadonlySet<string> = new Set(['DEFAULT', 'COMMENT', '=', 'I
 
 /**
  * Rejects statements with a name that PostgreSQL would truncate (42622): the original allows 128 bytes, and two names
- * could become the same. Also rejects NUL (22021), which terminates a statement in the protocol. Of an INSERT, only the
+ * could become the same. Also rejects NUL (22021), which terminates a statement in the protocol. In an INSERT, only the
  * part before the rows is checked. `firstWord` is in upper case.
  */
 export function refuseLongNames(sql: string, firstWord: string): void {

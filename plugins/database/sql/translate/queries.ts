@@ -4,7 +4,7 @@ import { QueryTokens } from './query-tokens.ts';
 import { type Columns, columnsOf, type Relation, Scope, UNKNOWN_COLUMNS } from './scope.ts';
 import type { KnownTable } from './translation.ts';
 
-/** Limit for nested queries, as the call stack is finite. */
+/** Maximum nesting of queries, because the call stack is finite. */
 const MAX_DEPTH = 50;
 
 const SET_OPERATION = /^(?:UNION|INTERSECT|EXCEPT)$/;
@@ -41,7 +41,7 @@ class QueryWalk {
     this.#tokens = new QueryTokens(reader);
   }
 
-  /** The first token of the statement's query. */
+  /** Returns the index of the first token of the statement's query. */
   start(): number | undefined {
     const tokens = this.#tokens;
     const word = tokens.word(0);

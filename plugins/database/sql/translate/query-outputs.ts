@@ -5,7 +5,7 @@ type Output = Columns['list'][number];
 
 /**
  * Determines the output columns of a SELECT list between two tokens: columns under their own or another name, `*`, and
- * min and max of a column, which keep its type. Of other expressions, only an alias after AS is known.
+ * min and max of a column, which keep its type. For other expressions, only an alias after AS is known.
  */
 export function readOutputs(
   reader: TokenReader,

@@ -28,12 +28,12 @@ export class QueryTokens {
     }
   }
 
-  /** Whether the token is the first keyword of a query, or a parenthesis around one. */
+  /** Returns true if the token is the first keyword of a query, or a parenthesis around one. */
   startsQuery(index: number): boolean {
     return QUERY_WORD.test(this.word(index)) || this.enclosesQuery(index);
   }
 
-  /** Whether the token is an opening parenthesis around a query. */
+  /** Returns true if the token is an opening parenthesis around a query. */
   enclosesQuery(index: number): boolean {
     return this.#enclosesQuery[index] === 1;
   }
@@ -43,24 +43,24 @@ export class QueryTokens {
     return this.word(index - 1) === 'DISTINCT' && /^(?:IS|NOT)$/.test(this.word(index - 2));
   }
 
-  /** The first matching token outside parentheses, or `end`. */
+  /** Returns the first matching token outside parentheses, or `end`. */
   find(start: number, end: number, fits: (index: number) => boolean): number {
     let index = start;
     while (index < end && !fits(index)) index = this.after(index);
     return Math.min(index, end);
   }
 
-  /** The position after a token, or after the parentheses that it opens. */
+  /** Returns the position after a token, or after the parentheses that it opens. */
   after(index: number): number {
     return (this.isSign(index, '(') ? this.close(index) : index) + 1;
   }
 
-  /** The closing parenthesis of an opening one; the number of tokens if there is none. */
+  /** Returns the closing parenthesis of an opening one; the number of tokens if there is none. */
   close(open: number): number {
     return this.#closing[open] ?? this.#reader.tokens.length;
   }
 
-  /** The word in upper case unless it follows a dot; empty for other tokens. */
+  /** Returns the word in upper case unless it follows a dot; an empty string for other tokens. */
   word(index: number): string {
     const token = this.#reader.tokens[index];
     if (token?.kind !== 'word' || token.end - token.start > 9) return '';
@@ -78,13 +78,13 @@ export class QueryTokens {
     return this.#reader.takeName();
   }
 
-  /** The parts of a qualified name; empty if there is no name at the index. */
+  /** Returns the parts of a qualified name; an empty list if there is no name at the index. */
   nameParts(index: number): readonly string[] {
     this.#reader.position = index;
     return this.#reader.takeNameParts() ?? [];
   }
 
-  /** The names in a list between parentheses. */
+  /** Returns the names in a list between parentheses. */
   names(open: number): readonly string[] {
     const names: string[] = [];
     for (let index = open + 1; index < this.close(open); index += 2) {

@@ -62,14 +62,17 @@ function* typedRows(scanner: Scanner, columns: readonly KnownColumn[]): Steps<st
   }
 }
 
-/** Makes keys comparable. Text is not truncated to its length, so that the column rejects longer text. */
+/**
+ * Returns a cast that makes keys comparable. Text is not truncated to its length, so that the column rejects longer
+ * text.
+ */
 function castOf({ type }: KnownColumn): string {
   if (type.startsWith('bit')) return '';
   return `::${type.startsWith('character') ? 'text' : type}`;
 }
 
 /** Splits the cells of `(…, …)`; returns `undefined` if there are more than `max`. */
-function* cellsOf(row: string, most: number): Steps<string[] | undefined> {
+function* cellsOf(row: string, max: number): Steps<string[] | undefined> {
   const cells: string[] = [];
   const scanner = new Scanner(row);
   const meter = new StepMeter(0);
@@ -81,7 +84,7 @@ function* cellsOf(row: string, most: number): Steps<string[] | undefined> {
     if (sign === '(' || sign === '[') depth += 1;
     else if (sign === ')' || sign === ']') depth -= 1;
     if (depth > 1 || (depth === 1 && sign !== ',') || (depth === 0 && sign !== ')')) continue;
-    if (cells.length === most) return undefined;
+    if (cells.length === max) return undefined;
     cells.push(row.slice(start, scanner.start).trim());
     start = scanner.end;
   }

@@ -47,7 +47,7 @@ export class Scope {
     return mayBeHere ? undefined : this.#outer?.column(parts);
   }
 
-  /** The qualified time column of the table that contains this column; `undefined` if it is not certain. */
+  /** Returns the qualified time column of the table that contains this column; `undefined` if it is not certain. */
   timeBeside(parts: readonly string[]): readonly string[] | undefined {
     const name = parts.at(-1);
     const alias = parts.at(-2);
@@ -75,7 +75,7 @@ export class Scope {
     return isHere || (this.#outer?.knows(name) ?? false);
   }
 
-  /** The columns of `*`, or of `alias.*`. */
+  /** Returns the columns of `*`, or of `alias.*`. */
   all(alias?: string): Columns {
     const places = this.#relations.filter((relation) => alias === undefined || relation.alias === alias);
     if (places.length === 0) return UNKNOWN_COLUMNS;

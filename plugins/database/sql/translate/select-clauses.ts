@@ -8,7 +8,7 @@ export interface Surroundings {
   readonly around: Int32Array;
   /** By opening parenthesis: the closing one, or the number of tokens. */
   readonly closing: Int32Array;
-  /** By token: whether it is in a SELECT list, outside nested parentheses. */
+  /** By token: 1 if it is in a SELECT list, outside nested parentheses. */
   readonly isInList: Uint8Array;
 }
 
@@ -51,7 +51,10 @@ export function isUnnamedItem(reader: TokenReader, { isInList }: Surroundings, s
   );
 }
 
-/** The arguments in a pair of parentheses, each as the index of its first token and of the token after its last one. */
+/**
+ * Returns the arguments in a pair of parentheses, each as the index of its first token and of the token after its last
+ * one.
+ */
 export function argumentsOf(reader: TokenReader, { closing }: Surroundings, open: number): [number, number][] {
   const close = closing[open] ?? reader.tokens.length;
   if (open + 1 >= close) return [];

@@ -64,7 +64,7 @@ function readTable(reader: TokenReader, context: TranslationContext): TableName 
   return table;
 }
 
-/** The original resolves tables in other databases; PostgreSQL cannot. */
+/** Returns the error for a table in another database, which the original can access and PostgreSQL cannot. */
 export function otherDatabase(database: string): Refused {
   return new Refused(
     `a statement can only access the current database: write USE ${quoteIdentifier(database)} before it, or the db parameter`,
@@ -105,7 +105,10 @@ function readDefinition(reader: TokenReader, notices: string[]): Definition {
   return { name, type: type.name, nullable, default: defaultValue, comment };
 }
 
-/** Reads up to the next clause, comma or closing parenthesis outside parentheses; a single quoted name is text. */
+/**
+ * Reads up to the next clause, comma or closing parenthesis outside parentheses. If the default is only a quoted name,
+ * it is text.
+ */
 function readDefault(reader: TokenReader): string {
   const start = reader.position;
   const quoted = reader.current?.kind === 'quoted' ? nameOf(reader.text, reader.current) : undefined;
@@ -193,7 +196,7 @@ function defaultStatement(table: TableName, definition: Definition): string[] {
   ];
 }
 
-/** The user's comment follows the mark. */
+/** Returns the statement that sets a column comment: the mark, followed by the user's comment. */
 function commentStatement(table: TableName, shape: ColumnShape, comment: string | undefined): string[] {
   if (comment === undefined) return [];
   const mark = columnMark(shape.role);
@@ -201,7 +204,7 @@ function commentStatement(table: TableName, shape: ColumnShape, comment: string 
   return [`COMMENT ON COLUMN ${quoteTable(table)}.${quoteIdentifier(shape.name)} IS ${quoteLiteral(text)}`];
 }
 
-/** A syntax error in PostgreSQL's wording, plus what was expected. */
+/** Returns a syntax error in PostgreSQL's wording, with what was expected. */
 export function unexpected(reader: TokenReader, expected: string): Refused {
   const at = reader.atEnd ? 'at end of input' : `at or near "${reader.source().slice(0, 100)}"`;
   return new Refused(`syntax error ${at}: expected ${expected}`, '42601');

@@ -17,7 +17,7 @@ const TYPE_NAME = `CASE a.atttypid
     WHEN 1700 THEN pg_catalog.replace(pg_catalog.format_type(1700, a.atttypmod), 'numeric', 'DECIMAL')
     ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END`;
 
-/** The columns of a relation; `tag` is the mark, and `own` the user's part of the comment. */
+/** Returns a query for the columns of a relation; `tag` is the mark, and `own` the user's part of the comment. */
 function columnsOf(table: TableName): string {
   return `SELECT a.attrelid, a.attnum, a.attname, ${TYPE_NAME} AS type, a.attnotnull, a.attgenerated, a.attidentity,
     pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS expression,
@@ -29,7 +29,7 @@ function columnsOf(table: TableName): string {
   WHERE a.attrelid = ${regclass(table)} AND a.attnum > 0 AND NOT a.attisdropped`;
 }
 
-/** Fails with 42P01 if the relation does not exist. */
+/** Returns an expression that fails with 42P01 if the relation does not exist. */
 function regclass(table: TableName): string {
   return `${quoteLiteral(quoteTable(table))}::pg_catalog.regclass`;
 }
@@ -51,7 +51,7 @@ function ownComment(comment: string, mark: string): string {
   return `NULLIF(pg_catalog.btrim(pg_catalog.regexp_replace(${comment}, ${mark}, '')), '')`;
 }
 
-/** has_database_privilege fails with 3D000 if the database does not exist. */
+/** Returns a query that fails with 3D000 if the database does not exist, because has_database_privilege does. */
 export function showCreateDatabase(database: string): string {
   const literal = quoteLiteral(database);
   return `SELECT d.datname AS database_name, 'CREATE ' ||
@@ -66,7 +66,7 @@ SELECT NULL, NULL WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_database WHERE dat
   AND pg_catalog.has_database_privilege(${literal}::name, 'CONNECT')`;
 }
 
-/** `undefined` means the schemas of the search path. */
+/** Returns a condition on the schema; `undefined` means the schemas of the search path. */
 function inSchema(schema: string | undefined): string {
   return schema === undefined
     ? 'n.nspname = ANY (pg_catalog.current_schemas(false))'
@@ -94,7 +94,7 @@ export function showSchemas(): string {
 WHERE nspname !~ '^pg_(toast|temp)' ORDER BY 1`;
 }
 
-/** Data columns come first, as in the original's table definition. */
+/** Returns a query for the columns of a table. Data columns come first, as in the original's table definition. */
 export function showColumns(table: TableName, withComment: boolean): string {
   return `SELECT a.attname AS column_name, a.type AS data_type, NOT a.attnotnull AS is_nullable,
   CASE WHEN a.attgenerated = '' THEN a.expression END AS column_default,

@@ -57,7 +57,7 @@ function showLists(reader: TokenReader, context: TranslationContext): Translatio
   }
 }
 
-/** Schemas that exist in every database: a single name is one of these, or a database. */
+/** Schemas that exist in every database. A name without a qualifier is one of these, or else a database. */
 const COMMON_SCHEMAS: ReadonlySet<string> = new Set(['public', 'information_schema', 'pg_catalog']);
 
 /** Resolves `database`, `database.schema` or a common schema; `database` is `undefined` for the current one. */

@@ -4,7 +4,10 @@ import { type KnownColumn, Refused } from './translation.ts';
 
 const TIMESTAMP_TYPE = /^timestamp(?:\((\d)\))? (with|without) time zone$/;
 
-/** Years 0 to 2970, the original's range (its manual, time-series SELECT); integers beyond it use another unit. */
+/**
+ * Years 0 to 2970, the original's range (its manual, time-series SELECT). An integer beyond it was written in another
+ * unit.
+ */
 const MIN_MICROS = -62_167_219_200_000_000n;
 const MAX_MICROS = 31_556_995_200_000_000n;
 
@@ -14,15 +17,15 @@ const UNITS: ReadonlyMap<number, string> = new Map([
   [6, 'microseconds'],
 ]);
 
-/** Fractional digits of a timestamp column; `undefined` for other types. */
+/** Returns the fractional digits of a timestamp column; `undefined` for other types. */
 export function timestampPrecision(column: KnownColumn): number | undefined {
   const match = TIMESTAMP_TYPE.exec(column.type);
   return match === null ? undefined : Number(match[1] ?? '6');
 }
 
-/** A double represents integers of this length exactly. */
+/** Number of digits of an integer that a double always represents exactly. */
 const SAFE_DIGITS = 15;
-/** More digits than any number in range; converting a megabyte of digits to BigInt would take seconds. */
+/** Integers with more digits are out of range; converting a megabyte of digits to BigInt would take seconds. */
 const MAX_DIGITS = 40;
 
 const instants = new TimestampWriter('+00');

@@ -15,9 +15,8 @@ export interface TableLookup {
 }
 
 /**
- * Translates a statement for `database`. The cached state of a table is used only to find out that the statement does
- * not depend on it. Otherwise the table is looked up again: it may have changed, and values must not end up in the
- * wrong columns.
+ * Translates a statement for `database`. The cached state of a table only decides whether the statement depends on it.
+ * If it does, the table is read again: it may have changed, and values must not be stored in the wrong columns.
  */
 export async function translateWith(tables: TableLookup, database: string, sql: string): Promise<Translation> {
   await tables.pause?.();
@@ -38,7 +37,10 @@ export async function translateWith(tables: TableLookup, database: string, sql: 
   return translated({ database, table: await lookUp(names, (name) => tables.refresh(name)) });
 }
 
-/** Each lookup is a query, so rejected statements that name more tables are not translated. */
+/**
+ * Maximum number of tables that are looked up, because each lookup is a query. Rejected statements with more tables are
+ * not translated.
+ */
 const MAX_TABLES = 100;
 
 /** Returns the statements to run instead of one rejected with `sqlstate`; `undefined` to report the error. */

@@ -22,7 +22,10 @@ import { Refused, run } from './translation.ts';
 import type { RunTranslation, Translation, TranslationContext } from './translation.ts';
 import { refuseAdminRole, unavailable } from './unavailable.ts';
 
-/** Longer statements are sent unchanged, as their tokens would fill the memory. INSERT … VALUES has no limit. */
+/**
+ * Length limit of statements to translate. Longer ones are sent unchanged, because their tokens would fill the memory.
+ * INSERT … VALUES has no limit.
+ */
 const MAX_READ_LENGTH = 100_000;
 
 /**
@@ -51,13 +54,15 @@ const REPEATED_KEY = '21000';
 
 /**
  * Returns what to run instead of a statement that the database just rejected with this SQLSTATE; `undefined` to report
- * the error. The result may be rejected with another SQLSTATE. Each call changes something, so three rounds are enough.
- * 23505 INSERT into a time-series table: a row with the same key is replaced (or as `dedupRule` says);
- * 21000 the same, if two of the rows have the same key in different notation;
- * 42703, 42883, 42804 integer timestamps and double-quoted text in conditions and assignments, functions of the
- * original;
- * 42601 durations such as 1h; INDEX and FAMILY in CREATE TABLE (also 42704);
- * 42704 type names; 42P01, 3F000 tables qualified with the current database.
+ * the error. The result may be rejected with another SQLSTATE. Each call translates something else, so three rounds are
+ * enough. Translated are:
+ * - 23505: an INSERT into a time-series table, so that a row with the same key is replaced (or as `dedupRule` says);
+ * - 21000: the same, if two of the rows have the same key in different notation;
+ * - 42703, 42883, 42804: integer timestamps and double-quoted text in conditions and assignments, and functions of the
+ *   original;
+ * - 42601: durations such as 1h, and INDEX and FAMILY in CREATE TABLE (also 42704);
+ * - 42704: type names;
+ * - 42P01, 3F000: tables qualified with the current database.
  */
 export function translateRefused(
   sql: string,
@@ -86,7 +91,8 @@ function* translatedAfterRefusal(
   const reader = readerOf(sql);
   if (reader === undefined) return undefined;
   if (OPERAND_ERRORS.has(sqlstate)) {
-    // If a condition was the only reason, a user-defined function with such a name keeps its meaning.
+    // Conditions are translated first: if one of them was the only reason for the error, a user-defined function with
+    // the name of one of the original keeps its meaning.
     return runOrNothing(
       translateConditions(reader, context) ?? translateGapFill(reader, context) ?? translateFunctions(reader, context),
     );
@@ -100,8 +106,8 @@ function* translatedAfterRefusal(
 }
 
 /**
- * The tables that `context.table` must know for `translate` or, given an SQLSTATE, for `translateRefused`. Empty for
- * most statements. After an error, the catalogue should be read again.
+ * Returns the tables that `context.table` must know for `translate` or, given an SQLSTATE, for `translateRefused`; none
+ * for most statements. After an error, the catalogue should be read again.
  */
 export function tablesNeeded(sql: string, database: string, sqlstate?: string): readonly TableName[] {
   const word = firstWord(sql);
@@ -118,7 +124,7 @@ export function tablesNeeded(sql: string, database: string, sqlstate?: string): 
   return OPERAND_ERRORS.has(sqlstate) ? tablesOfConditions(reader, database) : [];
 }
 
-/** The table of `ALTER TABLE t …`, `SHOW COLUMNS | TAGS | … FROM t` and `SHOW CREATE t`. */
+/** Returns the table of `ALTER TABLE t …`, `SHOW COLUMNS | TAGS | … FROM t` and `SHOW CREATE t`. */
 function readTarget(reader: TokenReader): readonly string[] | undefined {
   if (reader.takeWords('ALTER', 'TABLE')) {
     reader.takeWords('IF', 'EXISTS');
@@ -208,7 +214,7 @@ function translateSet(reader: TokenReader): Translation | undefined {
   return { kind: 'set-cluster-setting', name, value: settingValue(reader) };
 }
 
-/** The value of a string, or the source text; `undefined` for DEFAULT. */
+/** Returns the value of a string, or the source text; `undefined` for DEFAULT. */
 function settingValue(reader: TokenReader): string | undefined {
   const written = reader.sourceBetween(reader.position, reader.tokens.length);
   if (reader.position + 1 < reader.tokens.length) return written;

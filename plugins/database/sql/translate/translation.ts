@@ -11,7 +11,7 @@ export type Translation =
   | { readonly kind: 'set-cluster-setting'; readonly name: string; readonly value: string | undefined }
   /** `SHOW CLUSTER SETTING a.b`; `name` is `undefined` for all settings. */
   | { readonly kind: 'show-cluster-setting'; readonly name: string | undefined }
-  /** The statement is not sent. `message` names the alternative; `sqlstate` is the one of the database. */
+  /** The statement is not sent. `message` names the alternative, and `sqlstate` classifies the error. */
   | { readonly kind: 'refuse'; readonly message: string; readonly sqlstate: string };
 
 export interface RunTranslation {
@@ -56,7 +56,7 @@ export interface KnownColumn {
   /** As printed by `format_type`. */
   readonly type: string;
   readonly role: ColumnRole;
-  /** The database computes the column and rejects values. */
+  /** True if the database computes the column and rejects values. */
   readonly generated?: boolean | undefined;
 }
 
@@ -87,7 +87,7 @@ export function run(
   };
 }
 
-/** Tables with tags are time-series tables; a timestamp as first column is not sufficient. */
+/** Returns true if the table has tags; a timestamp as first column is not sufficient for a time-series table. */
 export function isTimeSeries(table: KnownTable): boolean {
   return table.columns.some(isTag);
 }
@@ -96,7 +96,10 @@ export function isTag(column: KnownColumn): boolean {
   return column.role === 'tag' || column.role === 'primary-tag';
 }
 
-/** The order of the original's table definition: data columns before tags, including columns added later. */
+/**
+ * Returns the columns in the order of the original's table definition: data columns before tags, including columns
+ * added later.
+ */
 export function definitionOrder(table: KnownTable): readonly KnownColumn[] {
   return [...table.columns.filter((column) => !isTag(column)), ...table.columns.filter(isTag)];
 }

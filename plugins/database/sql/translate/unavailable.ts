@@ -38,7 +38,7 @@ const UNAVAILABLE: readonly (readonly [words: string, instead: string])[] = [
 ];
 
 const UNKNOWN_PRIVILEGES: ReadonlyMap<string, string> = new Map([
-  ['DROP', 'only the owner drops: write ALTER TABLE … OWNER TO …'],
+  ['DROP', 'only the owner of a table can drop it: write ALTER TABLE … OWNER TO …'],
   ['GRANT', 'write GRANT … WITH GRANT OPTION'],
   ['ZONECONFIG', 'PostgreSQL has no zones'],
 ]);

@@ -2,7 +2,7 @@ import module from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The exports of this package by the names that plugins import, as modules of this process, compiled or as source. */
+/** URLs of the modules of this process, compiled or as source, by the names that plugins import. */
 const API_URLS: ReadonlyMap<string, string> = new Map([
   ['sluice', moduleUrl('src/index')],
   ['sluice/database', moduleUrl('plugins/database/index')],
@@ -16,10 +16,10 @@ interface Context {
   readonly parentURL?: string;
 }
 type Resolve<R> = (specifier: string, context: Context, next: (specifier: string, context: Context) => R) => R;
-/** Available in Node 22.15 and later; hooks of this kind also see `require`. */
+/** Available in Node 22.15 and later. Such hooks also apply to `require`. */
 type RegisterHooks = (hooks: { readonly resolve: Resolve<unknown> }) => void;
 
-/** The same hook for Node 20, which runs it in a separate thread. */
+/** The same hook for Node 20, which runs hooks in a separate thread. */
 const HOOK_SOURCE = `
 let urls;
 export async function initialize(data) { urls = data; }
@@ -30,9 +30,9 @@ export async function resolve(specifier, context, next) {
 let isRegistered = false;
 
 /**
- * Resolves `import … from 'sluice'` and `from 'sluice/database'` to the modules of this process, in all modules. A package that is
- * installed outside the worker would find another copy of them or none, and the classes of another copy differ: the worker would not
- * recognize its errors, schemas and structs.
+ * Resolves `import … from 'sluice'` and `from 'sluice/database'` to the modules of this process, in all modules. Otherwise a
+ * package that is installed outside the worker would find another copy of these modules, or none. The classes of another copy
+ * are different classes, so the worker would not recognize its errors, schemas and structs.
  */
 export function resolvePluginApi(): void {
   if (isRegistered) return;

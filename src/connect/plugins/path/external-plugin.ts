@@ -6,7 +6,7 @@ import type { Plugin } from '../../api.ts';
 import { resolvePluginApi } from './api-resolution.ts';
 import type { PackagedClass, PackagedType, PluginPackage } from './manifest.ts';
 
-/** Members that a plugin of each type must have, besides its class name. */
+/** Members that a plugin of each type must have, in addition to its class name. */
 const MEMBERS: Readonly<Record<PackagedType, Readonly<Record<string, 'function' | 'object' | 'string'>>>> = {
   sink: { options: 'object', taskClassName: 'string', createConnector: 'function', createTask: 'function' },
   source: { options: 'object', taskClassName: 'string', createConnector: 'function', createTask: 'function' },
@@ -18,16 +18,16 @@ const MEMBERS: Readonly<Record<PackagedType, Readonly<Record<string, 'function' 
 };
 
 /**
- * A plugin of a package outside the worker, known by its manifest until it is needed. Node caches modules by path, so that two versions
- * of a class can exist at the same time.
+ * A plugin of a package outside the worker. Only its manifest is read until the plugin is needed. Node caches modules by path,
+ * so two versions of a class can exist at the same time.
  *
- * known -> loading -> loaded | broken. A broken plugin stays broken, because Node does not load a module twice.
+ * States: known -> loading -> loaded | broken. A broken plugin stays broken, because Node does not load a module twice.
  */
 export class ExternalPlugin {
   readonly type: PackagedType;
   readonly className: string;
   readonly version: string;
-  /** Folder of its package. */
+  /** Folder of the package that contains the plugin. */
   readonly location: string;
   readonly #module: string;
   readonly #logger: Logger;
@@ -60,7 +60,7 @@ export class ExternalPlugin {
     }
   }
 
-  /** Finds the plugin by class name and type among the exports of the module, which may be lists. */
+  /** Finds the plugin by class name and type among the exports of the module, some of which may be lists of plugins. */
   #pluginOf(exported: Readonly<Record<string, unknown>>): Plugin | ConfigProviderPlugin {
     const found = Object.values(exported)
       .flat()
@@ -71,7 +71,7 @@ export class ExternalPlugin {
     for (const [member, kind] of Object.entries(MEMBERS[this.type])) {
       if (typeof found[member] !== kind) throw new Error(`it has no ${member} (${kind})`);
     }
-    // The version of the package is that of the plugin, so that its author need not repeat it.
+    // The version of the package replaces that of the plugin, so that the author need not maintain both.
     Object.defineProperty(found, 'version', { value: this.version, enumerable: true, configurable: true });
     return found as unknown as Plugin | ConfigProviderPlugin;
   }

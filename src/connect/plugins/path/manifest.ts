@@ -7,7 +7,7 @@ import type { Plugin } from '../../api.ts';
 
 export type PackagedType = Plugin['type'] | ConfigProviderPlugin['type'];
 
-/** One class of a package, as its manifest has it. */
+/** One plugin class of a package, as declared in its manifest. */
 export interface PackagedClass {
   readonly type: PackagedType;
   readonly className: string;
@@ -15,10 +15,10 @@ export interface PackagedClass {
   readonly module: string;
 }
 
-/** An npm package that holds plugins: one whose package.json has `sluice.plugins`. */
+/** An npm package with plugins: its package.json contains `sluice.plugins`. */
 export interface PluginPackage {
   readonly name: string;
-  /** The version of all its plugins. */
+  /** The version of the package, which is the version of all its plugins. */
   readonly version: string;
   readonly folder: string;
   readonly classes: readonly PackagedClass[];
@@ -69,8 +69,8 @@ const isPackageFile = ajv.compile<PackageFile>({
 });
 
 /**
- * Reads the plugins of the package in a folder; `undefined` if it is not a package with Sluice plugins. Rejects if its package.json is
- * invalid.
+ * Reads the plugins of the package in a folder. Resolves with `undefined` if the folder is not a package with Sluice plugins.
+ * Rejects if the package.json is invalid.
  */
 export async function readPluginPackage(folder: string): Promise<PluginPackage | undefined> {
   const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => undefined);
@@ -79,7 +79,7 @@ export async function readPluginPackage(folder: string): Promise<PluginPackage |
   if (typeof parsed !== 'object' || parsed === null || !('sluice' in parsed)) return undefined;
   if (!isPackageFile(parsed)) {
     const [error] = isPackageFile.errors ?? [];
-    throw new Error(`its package.json is wrong: ${error?.instancePath ?? ''} ${error?.message ?? ''}`);
+    throw new Error(`its package.json is invalid: ${error?.instancePath ?? ''} ${error?.message ?? ''}`);
   }
   const classes = parsed.sluice.plugins.map(({ type, class: className, module = 'index.js' }) => {
     return { type, className, module: moduleWithin(folder, module) };
@@ -97,6 +97,6 @@ function parse(text: string): unknown {
 
 function moduleWithin(folder: string, module: string): string {
   const path = resolve(folder, module);
-  if (!path.startsWith(`${resolve(folder)}${sep}`)) throw new Error(`its module ${module} is outside of it`);
+  if (!path.startsWith(`${resolve(folder)}${sep}`)) throw new Error(`its module ${module} is outside of the package`);
   return path;
 }

@@ -5,10 +5,10 @@ import type { Plugin } from '../../api.ts';
 import { ExternalPlugin } from './external-plugin.ts';
 import { scanPluginPath } from './scan.ts';
 
-/** The plugins in `plugin.path`; each is loaded when it is needed. */
+/** The plugins in `plugin.path`. Each plugin is loaded when it is needed. */
 export interface PluginPath {
   readonly plugins: readonly (ExternalPlugin & { readonly type: Plugin['type'] })[];
-  /** The newest config provider of that class name. */
+  /** Resolves with the newest config provider of this class name. */
   configProvider(className: string): Promise<ConfigProviderPlugin | undefined>;
 }
 

@@ -5,14 +5,14 @@ import { readPluginPackage, type PluginPackage } from './manifest.ts';
 
 export interface PluginPathScan {
   readonly packages: readonly PluginPackage[];
-  /** One sentence for each unusable entry. */
+  /** One sentence for each entry that cannot be used. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Finds the packages in `plugin.path` without loading them. An entry is a package, a folder of packages, a folder into which packages
- * were installed (`npm install --prefix`), or the name of a package that is installed where the worker was started. Folders of Java
- * plugins are ignored. An invalid entry does not affect the others.
+ * Finds the packages in `plugin.path` without loading them. An entry is a package, a folder of packages, or a folder into which
+ * packages were installed (`npm install --prefix`). It may also be the name of a package that is installed in the worker's
+ * current folder or above it. Folders of Java plugins are ignored. An invalid entry does not affect the others.
  */
 export async function scanPluginPath(entries: readonly string[]): Promise<PluginPathScan> {
   const scan = new Scan();
@@ -28,7 +28,7 @@ class Scan implements PluginPathScan {
   async entry(entry: string): Promise<void> {
     const folder = (await isFolder(entry)) ? resolve(entry) : await installedPackage(entry);
     if (folder === undefined) {
-      this.warnings.push(`plugin.path: ${entry} is passed over: there is no such folder and no such package`);
+      this.warnings.push(`plugin.path: ${entry} is ignored: there is no such folder and no such package`);
       return;
     }
     if (await this.#package(folder)) return;
@@ -54,7 +54,7 @@ class Scan implements PluginPathScan {
     for (const child of await this.#folders(folder)) await this.#package(join(folder, child));
   }
 
-  /** Whether the folder is a package with Sluice plugins, valid or not. */
+  /** Adds the package in the folder. Returns whether it is a package with Sluice plugins, valid or not. */
   async #package(folder: string): Promise<boolean> {
     try {
       const real = await realpath(folder);
@@ -64,7 +64,7 @@ class Scan implements PluginPathScan {
       this.#seen.add(real);
       this.packages.push(found);
     } catch (error) {
-      this.warnings.push(`The plugin package in ${folder} is passed over: ${toError(error).message}`);
+      this.warnings.push(`The plugin package in ${folder} is ignored: ${toError(error).message}`);
     }
     return true;
   }
@@ -77,7 +77,7 @@ class Scan implements PluginPathScan {
         .map(({ name }) => name)
         .sort();
     } catch (error) {
-      this.warnings.push(`plugin.path: ${folder} is passed over: ${toError(error).message}`);
+      this.warnings.push(`plugin.path: ${folder} is ignored: ${toError(error).message}`);
       return [];
     }
   }
@@ -87,7 +87,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** A package by name, in the `node_modules` of the current folder and those above it. */
+/** Finds a package by name in the `node_modules` of the current folder and the folders above it. */
 async function installedPackage(name: string): Promise<string | undefined> {
   if (!/^(@[\w.-]+\/)?[\w-][\w.-]*$/.test(name)) return undefined;
   for (let folder = process.cwd(); ; folder = dirname(folder)) {

@@ -86,15 +86,13 @@ describe('plugin.path', () => {
     const { packages, warnings } = await scanPluginPath([join(root, 'broken'), join(root, 'nowhere')]);
     assert.equal(packages.length, 1);
     assert.equal(warnings.length, 4);
-    assert.ok(
-      warnings[0]?.startsWith(`The plugin package in ${noJson} is passed over: its package.json is not JSON: `),
-    );
-    assert.ok(warnings[1]?.startsWith(`The plugin package in ${noType} is passed over: its package.json is wrong: `));
+    assert.ok(warnings[0]?.startsWith(`The plugin package in ${noJson} is ignored: its package.json is not JSON: `));
+    assert.ok(warnings[1]?.startsWith(`The plugin package in ${noType} is ignored: its package.json is invalid: `));
     assert.equal(
       warnings[2],
-      `The plugin package in ${outside} is passed over: its module ../other/x.js is outside of it`,
+      `The plugin package in ${outside} is ignored: its module ../other/x.js is outside of the package`,
     );
-    assert.match(warnings[3] ?? '', /nowhere is passed over: there is no such folder and no such package$/);
+    assert.match(warnings[3] ?? '', /nowhere is ignored: there is no such folder and no such package$/);
   });
 
   it('loads a plugin when a configuration names it, with the API of this process', async () => {

@@ -427,7 +427,7 @@ describe('an invalid json_db message', () => {
     assert.deepEqual(problems(message('{},'.repeat(20_000) + '{}', wide, [])), [
       'the rows of the message have values for only a few of its columns; describe fewer columns',
     ]);
-    assert.deepEqual(problems(message('1,'.repeat(20_000) + '1')), ['more than 10000 rows of the message are bad']);
+    assert.deepEqual(problems(message('1,'.repeat(20_000) + '1')), ['more than 10000 rows of the message are invalid']);
     assert.deepEqual(problems(message('', [...wide, ...wide])), ['a table cannot have 3002 columns']);
   });
 });

@@ -18,7 +18,7 @@ describe('a statement that came as data', () => {
     for (const [kind, sql] of fine) assert.equal(changeProblem(sql, kind), undefined, sql);
     assert.equal(
       changeProblem('DELETE FROM t', 'drop'),
-      'the message is of kind drop and carries a statement that begins with delete',
+      'the message is of kind drop but contains a statement that begins with delete',
     );
     assert.match(changeProblem('TRUNCATE t', 'delete') ?? '', /begins with truncate/);
     assert.match(changeProblem('(SELECT 1)', 'update') ?? '', /another one/);
