@@ -24,11 +24,15 @@ const ESTIMATES = ownStatement(
 /** Options that choose tables; the user chooses them from the list, so they do not restrict it. */
 const CHOOSING = ['table.include', 'table.exclude', 'query'];
 
+/** A format is required, and does not matter for the list. */
+const ANY_FORMAT = { 'out.format': 'json_db' };
+
 /** The tables that this connection can read, with their rows, by name. */
 export async function listTables(config: ConnectorConfig): Promise<readonly SourceTableInfo[]> {
-  const settings = sourceSettings(
-    Object.fromEntries(Object.entries(config).filter(([key]) => !CHOOSING.includes(key))),
-  );
+  const settings = sourceSettings({
+    ...ANY_FORMAT,
+    ...Object.fromEntries(Object.entries(config).filter(([key]) => !CHOOSING.includes(key))),
+  });
   const executor = openExecutor(settings.connection, { logger: silentLogger, poolSize: 1 });
   const deadline = Date.now() + COUNTS_MS;
   try {

@@ -180,6 +180,7 @@ describe('the console’s editor of configurations', function () {
     await shown.isAccessible();
     await option('name').fill(one);
     await option('topic.prefix').fill(one);
+    await option('out.format').fill('json_db');
     for (const key of ['key.converter', 'value.converter'])
       await option(key).fill('org.apache.kafka.connect.storage.StringConverter');
     await page.getByText('The configuration is valid.').waitFor();
@@ -257,7 +258,7 @@ describe('the console’s editor of configurations', function () {
     await worker.rest.put(`/connectors/${name}/config`, { ...config, 'my.own': 'changed by another' });
     await page.getByRole('button', { name: 'Review changes' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('was changed meanwhile').waitFor();
+    await page.getByText('was changed in the meantime').waitFor();
     await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByText('Your changes were applied to the new one').waitFor();
     assert.deepEqual(

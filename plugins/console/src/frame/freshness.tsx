@@ -47,10 +47,9 @@ export function Side({ openWindow }: { readonly openWindow: (window: KeyWindow) 
 export function Lost() {
   const { value: problem = 'lost' } = failure;
   const text = problem === 'lost' ? texts.lost : problem;
+  if (!isLost.value) return null;
   return (
-    <div role="alert">
-      {isLost.value ? (
-        <p class="banner">
+        <p class="banner" role="alert">
           {updatedAt.value === undefined ? text : texts.lostSince(text, clockTime(updatedAt.value))}
           {otherWorkers.value.length === 0 ? null : ` ${texts.openElsewhere}`}
           {otherWorkers.value.slice(0, MAX_OTHERS).map(({ worker_id: id, url }) => (
@@ -59,7 +58,5 @@ export function Lost() {
             </a>
           ))}
         </p>
-      ) : null}
-    </div>
   );
 }
