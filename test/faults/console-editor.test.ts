@@ -181,8 +181,6 @@ describe('the console’s editor of configurations', function () {
     await option('name').fill(one);
     await option('topic.prefix').fill(one);
     await option('out.format').fill('json_db');
-    for (const key of ['key.converter', 'value.converter'])
-      await option(key).fill('org.apache.kafka.connect.storage.StringConverter');
     await page.getByText('The configuration is valid.').waitFor();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: one }).waitFor();

@@ -2,7 +2,7 @@ import type { TaskFigures } from './verdict.ts';
 import type { Verdict } from './verdicts.ts';
 
 /** A verdict, and since when it was seen. */
-export interface SeenVerdict {
+interface SeenVerdict {
   readonly verdict: Verdict;
   /** Milliseconds since the epoch. */
   readonly sinceMs: number;

@@ -5,7 +5,7 @@ import { texts } from '../texts/cluster.ts';
 type Round = WorkerDetail['rebalances'][number];
 
 /** One cause that moved work, in as many rebalances as it needed. */
-export interface RebalanceEvent {
+interface RebalanceEvent {
   /** When the first rebalance ended; milliseconds since the epoch. */
   readonly at: number;
   /** `12702 left, 8 moved, 12 s` */

@@ -12,7 +12,7 @@ export interface Filters {
   readonly sort: string;
 }
 
-export const SORTS = ['name', 'since', 'tasks', 'rate', 'lag', 'letters'] as const;
+const SORTS = ['name', 'since', 'tasks', 'rate', 'lag', 'letters'] as const;
 export type Sort = (typeof SORTS)[number];
 
 const VALUES: Readonly<Record<Sort, (row: FleetRow) => string | number | null>> = {
@@ -53,7 +53,7 @@ export function sorted(rows: readonly FleetRow[], sort: string): readonly FleetR
 }
 
 /** Figures of all connectors for the line above the list. */
-export interface FleetSummary {
+interface FleetSummary {
   readonly all: number;
   /** Connectors that need somebody. */
   readonly bad: number;

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 
 /** A report of something that the user has done, on whatever view is open. */
-export interface Notice {
+interface Notice {
   readonly text: string;
   /** A way to undo it or to continue. */
   readonly action?: { readonly title: string; readonly run: () => unknown };

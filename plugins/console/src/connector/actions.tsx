@@ -30,7 +30,7 @@ const REQUESTS: Readonly<Record<Exclude<Kind, 'delete'>, readonly [method: strin
 const ASKED: ReadonlySet<Kind> = new Set(['pause', 'stop', 'restart', 'delete']);
 
 /** The actions that a state allows; the first one is the button, the others are in a menu. */
-export function actionsOf(verdict: string): readonly Kind[] {
+function actionsOf(verdict: string): readonly Kind[] {
   if (verdict === 'STOPPED') return ['resume', 'delete'];
   if (verdict === 'PAUSED') return ['resume', 'restart', 'stop', 'delete'];
   if (verdict === 'FAILED') return ['restartFailed', 'restart', 'pause', 'stop', 'delete'];

@@ -3,7 +3,7 @@ import { clusterAddress, connectorAddress, sqlAddress } from '../common/addresse
 import { texts } from '../texts/connector.ts';
 
 /** A step that helps a connector which does not do its work: a place to go to, or a text to copy. */
-export interface NextStep {
+interface NextStep {
   readonly title: string;
   readonly address?: string;
   readonly copy?: string;
@@ -30,7 +30,7 @@ function option(name: string, title: string, focus: string): NextStep {
 }
 
 /** The record that a sink failed at, as the sentence names it. */
-export function recordOf(
+function recordOf(
   sentence: string,
 ): { readonly topic: string; readonly partition: string; readonly offset: string } | undefined {
   const [, topic, partition, offset] = /topic ([\w.-]+), partition (\d+), offset (\d+)/.exec(sentence) ?? [];

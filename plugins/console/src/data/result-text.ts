@@ -26,7 +26,7 @@ export function chartColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'row
 }
 
 /** A line of a chart, with a value for each of the times. */
-export interface Series {
+interface Series {
   readonly label: string;
   readonly values: readonly (number | null | undefined)[];
 }

@@ -35,6 +35,6 @@ export function tablesOf(rows: readonly (readonly string[])[]): readonly SqlTabl
   return [...found].map(([name, columns]) => ({ name, columns }));
 }
 
-export function quoted(name: string): string {
+function quoted(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

@@ -3,7 +3,7 @@ import type { DeadLetterGroup } from '../common/answers.ts';
 type Fault = Pick<DeadLetterGroup, 'stage' | 'message' | 'sqlstate' | 'table' | 'column' | 'class'>;
 
 /** A fault in words, what it is about in short, and a statement that may fix it. */
-export interface FaultTitle {
+interface FaultTitle {
   readonly title: string;
   /** Stage, SQLSTATE or class, table and column. */
   readonly chips: readonly string[];

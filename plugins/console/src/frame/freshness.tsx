@@ -49,14 +49,14 @@ export function Lost() {
   const text = problem === 'lost' ? texts.lost : problem;
   if (!isLost.value) return null;
   return (
-        <p class="banner" role="alert">
-          {updatedAt.value === undefined ? text : texts.lostSince(text, clockTime(updatedAt.value))}
-          {otherWorkers.value.length === 0 ? null : ` ${texts.openElsewhere}`}
-          {otherWorkers.value.slice(0, MAX_OTHERS).map(({ worker_id: id, url }) => (
-            <a key={id} href={`${url.replace(/\/$/, '')}/ui${location.hash}`}>
-              {id}
-            </a>
-          ))}
-        </p>
+    <p class="banner" role="alert">
+      {updatedAt.value === undefined ? text : texts.lostSince(text, clockTime(updatedAt.value))}
+      {otherWorkers.value.length === 0 ? null : ` ${texts.openElsewhere}`}
+      {otherWorkers.value.slice(0, MAX_OTHERS).map(({ worker_id: id, url }) => (
+        <a key={id} href={`${url.replace(/\/$/, '')}/ui${location.hash}`}>
+          {id}
+        </a>
+      ))}
+    </p>
   );
 }
