@@ -25,8 +25,6 @@ export interface ChangeFormOptions {
   readonly settings: LogSettings;
   /** `undefined`: times are texts. */
   readonly precision: Precision | undefined;
-  /** Whether statements that change tables are sent (`log.ddl`). */
-  readonly hasDdl: boolean;
   readonly logger: Logger;
 }
 
@@ -44,7 +42,7 @@ export class ChangeForm implements RecordForm {
   }
 
   async prepare(executor: Executor): Promise<void> {
-    if (this.#options.hasDdl) await installDdlTriggers(executor);
+    if (this.#options.settings.hasDdl) await installDdlTriggers(executor);
   }
 
   async beforeRows(
@@ -52,7 +50,7 @@ export class ChangeForm implements RecordForm {
     tables: readonly ListedTable[],
     offset: SourceCoordinates,
   ): Promise<readonly SourceRecord[]> {
-    if (!this.#options.hasDdl) return [];
+    if (!this.#options.settings.hasDdl) return [];
     const structures = await readStructures(session, tables);
     return structures.flatMap((structure) => this.#schemaChange(null, structure, offset));
   }
@@ -62,16 +60,16 @@ export class ChangeForm implements RecordForm {
   }
 
   table(definition: TableDefinition, identity: readonly string[] | undefined): TableForm {
-    const { settings, precision, hasDdl } = this.#options;
+    const { settings, precision } = this.#options;
     const form = new ChangedTable(definition, identity ?? [], { settings, precision });
-    if (!hasDdl || identity === undefined || this.#created.has(definition.oid)) return form;
+    if (!settings.hasDdl || identity === undefined || this.#created.has(definition.oid)) return form;
     // The rows of CREATE TABLE AS precede the message of its event trigger.
     this.#created.add(definition.oid);
     return form.createdBefore((offset) => this.#schemaChange(null, structureOf(definition, identity), offset));
   }
 
   structures(table: Pick<ListedTable, 'oid' | 'schema' | 'name'>): TableForm | undefined {
-    if (!this.#options.hasDdl) return undefined;
+    if (!this.#options.settings.hasDdl) return undefined;
     const change = (before: OldRow | undefined, after: LogRow | undefined, { offset }: ChangePlace) =>
       this.#structureChange(structureIn(before?.values), structureIn(after), offset);
     return {

@@ -1,4 +1,4 @@
-import { declareOptions, oneOf } from '../../src/index.ts';
+import { atLeast, declareOptions, oneOf } from '../../src/index.ts';
 
 const LOG = 'Write-ahead log';
 
@@ -44,5 +44,26 @@ export const logOptions = declareOptions({
     group: LOG,
     width: 'SHORT',
     displayName: 'Statements of tables',
+  },
+  'log.max.lag.bytes': {
+    type: 'LONG',
+    default: 0,
+    importance: 'MEDIUM',
+    documentation: 'With `read.method=log`: bytes of its log that the server may keep for the slot; 0: no limit.',
+    validator: atLeast(0),
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Largest lag (bytes)',
+  },
+  'log.max.lag.action': {
+    type: 'STRING',
+    default: 'warn',
+    importance: 'MEDIUM',
+    documentation:
+      'With `read.method=log`: the action beyond `log.max.lag.bytes`. `warn`: the connector is DEGRADED. `fail`: the task fails. `drop-slot`: the task fails and the slot is dropped; its changes are lost.',
+    validator: oneOf('warn', 'fail', 'drop-slot'),
+    group: LOG,
+    width: 'SHORT',
+    displayName: 'Action at largest lag',
   },
 });

@@ -44,7 +44,7 @@ class WrittenRows implements TableForm {
   readonly definition: TableDefinition;
   readonly topic: string;
   readonly #options: RowFormOptions;
-  /** By the columns that rows lack: large values that a change did not touch are left out, as they are not known. */
+  /** Writers by the columns that rows have: large values that a change did not touch are unknown and left out. */
   readonly #writers = new Map<string, { readonly columns: readonly number[]; readonly writer: RecordWriter }>();
 
   constructor(definition: TableDefinition, options: RowFormOptions) {

@@ -1,7 +1,7 @@
 import { ConfigError, parseOptions, type ConnectorConfig } from '../../src/index.ts';
 import { connectionSettings, decodedChangeFormats, type EncodedFormatName, type Precision } from '../database/index.ts';
 import type { LogDoor, RecordForm } from '../log-source/record-form.ts';
-import { logSettings, type LogSettings } from '../log-source/settings.ts';
+import { logSettings, type LogOptionNames, type LogSettings } from '../log-source/settings.ts';
 import { sourceOptions } from './options.ts';
 import { defaultPrecision, settingProblems, tableFilter, topicNaming, type SettingProblem } from './source-settings.ts';
 import { tableLabel } from './tables.ts';
@@ -12,7 +12,7 @@ import { RowForm } from './log-rows.ts';
 
 type Options = ReturnType<typeof parseOptions<typeof sourceOptions>>;
 
-/** Options that say how tables are queried, which have no meaning with the log. */
+/** Options for queries, which have no meaning with the log. */
 const QUERY_OPTIONS = [
   'fetch.max.rows',
   'fetch.max.rows.auto',
@@ -83,6 +83,17 @@ function text(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
+const NAMES: LogOptionNames = {
+  server: 'connection.url',
+  address: 'connection.url',
+  user: 'connection.user',
+  slot: 'log.slot.name',
+  publication: 'log.publication.name',
+  autocreate: 'log.publication.name',
+  tables: 'table.include',
+  snapshotMode: 'log.snapshot.mode',
+};
+
 /** The settings of the log source for this configuration. @throws ConfigError with the first problem */
 export function dbLogSettings(config: ConnectorConfig): LogSettings {
   const [problem] = [...settingProblems(config), ...logProblems(config)];
@@ -108,9 +119,13 @@ export function dbLogSettings(config: ConnectorConfig): LogSettings {
     'publish.via.partition.root': 'true',
     'snapshot.mode': options['log.snapshot.mode'],
     'skipped.operations': 'none',
+    'log.max.lag.bytes': String(options['log.max.lag.bytes']),
+    'log.max.lag.action': options['log.max.lag.action'],
   });
   return {
     ...same,
+    names: NAMES,
+    hasDdl: options['log.ddl'],
     connection,
     attempts: { attempts: options['connection.attempts'], backoffMs: options['connection.backoff.ms'] },
     includesTable: (table) => same.includesTable(table) && isIncluded(labelOf(table)),
@@ -127,7 +142,7 @@ export const DB_LOG: LogDoor = {
     const format = options['out.format'];
     const precision = (options['timestamp.precision'] as Precision | null) ?? undefined;
     if (format === 'struct') return undefined;
-    if (format === 'cdc_db') return new ChangeForm({ settings, precision, hasDdl: options['log.ddl'], logger });
+    if (format === 'cdc_db') return new ChangeForm({ settings, precision, logger });
     const rows = format as EncodedFormatName;
     const writer = {
       format: rows,

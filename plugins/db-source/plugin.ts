@@ -13,11 +13,12 @@ import {
   type SourceConnectorPlugin,
   type SourceOffset,
 } from '../../src/index.ts';
-import { checkConnection, connectionSettings, diagnoseDatabase, openExecutor } from '../database/index.ts';
-import { ddlProblem } from '../log-source/ddl-triggers.ts';
+import { checkConnection, DatabaseError } from '../database/index.ts';
+import { diagnoseLog } from '../log-source/diagnosis.ts';
 import { LogSourceTask } from '../log-source/log-source-task.ts';
 import { LogSourceConnector } from '../log-source/plugin.ts';
 import { checkOffsets } from '../log-source/position.ts';
+import { optionError, preflightProblems } from '../log-source/preflight.ts';
 import { DbSourceConnector } from './db-source-connector.ts';
 import { DbSourceTask } from './db-source-task.ts';
 import { diagnoseSource } from './diagnosis.ts';
@@ -26,28 +27,21 @@ import { sourceOptions } from './options.ts';
 import { fromOffset } from './position.ts';
 import { settingProblems, sourceSettings, type SettingProblem } from './source-settings.ts';
 
-async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
+async function validate(config: ConnectorConfig): Promise<readonly OptionResult[]> {
   const problems = [...settingProblems(config), ...logProblems(config)].map(problemOf);
   const connection = await checkConnection(parseOptions(sourceOptions, config), silentLogger);
   if (problems.length + connection.length > 0 || !readsLog(config)) return [...problems, ...connection];
-  return eventTriggerProblems(config);
+  try {
+    return await preflightProblems(dbLogSettings(config));
+  } catch (error) {
+    // The task waits for a server that cannot be reached.
+    if (error instanceof DatabaseError && error.scope === 'infrastructure') return [];
+    throw error;
+  }
 }
 
 function problemOf({ option, message }: SettingProblem): OptionResult {
-  return { name: option, value: null, recommendedValues: [], errors: [message], visible: true };
-}
-
-async function eventTriggerProblems(config: ConnectorConfig): Promise<OptionResult[]> {
-  const options = parseOptions(sourceOptions, config);
-  if (!options['log.ddl']) return [];
-  const executor = openExecutor(connectionSettings(options), { logger: silentLogger, poolSize: 1 });
-  try {
-    const reason = await ddlProblem(executor);
-    const message = `Invalid value true for configuration log.ddl: ${reason ?? ''}`;
-    return reason === undefined ? [] : [problemOf({ option: 'log.ddl', message })];
-  } finally {
-    await executor.close();
-  }
+  return optionError(option, message);
 }
 
 /** Rejects with a ConnectError for an offset from which a task could not start. */
@@ -71,12 +65,8 @@ async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOff
   return Promise.resolve(true);
 }
 
-/** Two connections for tables, and one that reads the write-ahead log. */
-const LOG_CONNECTIONS = 3;
-
 async function diagnose(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
-  if (!readsLog(config)) return diagnoseSource(config, context);
-  return diagnoseDatabase(dbLogSettings(config).connection, { connections: LOG_CONNECTIONS, writes: false }, context);
+  return readsLog(config) ? diagnoseLog(dbLogSettings(config), context) : diagnoseSource(config, context);
 }
 
 /**

@@ -2,8 +2,8 @@
 const MAX_ELEMENTS = 10_000_000;
 
 /**
- * Reads PostgreSQL's text of a one-dimensional array (`{a,"b c",NULL}`) in linear time. Arrays of arrays and of lower bounds other
- * than 1 become the list of all their elements.
+ * Reads PostgreSQL's text of a one-dimensional array (`{a,"b c",NULL}`) in linear time. Arrays with several dimensions, or
+ * with lower bounds other than 1, become a flat list of their elements.
  * @throws Error if the text is not an array
  */
 export function parseArray(text: string): (string | null)[] {

@@ -30,7 +30,7 @@ interface ReaderParts {
   readonly records: ChangeRecords;
   readonly metrics: LogMetrics;
   readonly logger: Logger;
-  /** How records are written as JSON; `undefined`: they are not. */
+  /** Set if records are written as JSON without being made. */
   readonly json: JsonEncoding | undefined;
 }
 
@@ -81,7 +81,7 @@ export class ChangeReader {
 
   /**
    * Writes the record of an insert or an update as JSON.
-   * @returns false if it has to be made by `recordsOf`; nothing has changed then
+   * @returns false if `recordsOf` has to make the record; nothing has changed then
    */
   pack(message: Buffer, lsn: bigint, blocks: RecordBlocks): boolean {
     const type = message[0];
@@ -92,7 +92,7 @@ export class ChangeReader {
     try {
       if (!rows.begin(packer, message, lsn, this.#transactionOrigin())) return false;
     } catch {
-      // The error is reported for the record, which cannot be made either.
+      // `recordsOf` fails in the same way, and reports it.
       return false;
     }
     const operation = type === INSERT ? 'INSERT' : 'UPDATE';
@@ -227,7 +227,7 @@ export class ChangeReader {
     }
   }
 
-  /** Where the changes of the current transaction come from. Messages do not change `lastCommit` within it. */
+  /** The origin of the changes of the current transaction. Logical messages within it do not change its `lastCommit`. */
   #transactionOrigin(): TransactionOrigin {
     this.#current ??= {
       snapshot: null,

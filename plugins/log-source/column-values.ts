@@ -9,8 +9,8 @@ import {
 } from '../../src/index.ts';
 
 /**
- * Readers of PostgreSQL's text of values, as sessions with DateStyle ISO, IntervalStyle postgres, TimeZone UTC and lc_monetary C write
- * it.
+ * These functions read the text format of PostgreSQL's values. They expect the output of a session with DateStyle ISO, IntervalStyle
+ * postgres, TimeZone UTC and lc_monetary C.
  */
 
 const MICROS_PER_DAY = 86_400_000_000n;
@@ -44,7 +44,7 @@ export function numericText(text: string): string {
   return SPECIAL_NUMBERS[text] ?? text;
 }
 
-/** `null` for NaN and infinities, which a Decimal cannot be. */
+/** Returns `null` for NaN and infinities, which a Decimal cannot represent. */
 export function decimal(text: string, scale: number): Decimal | null {
   const parsed = finiteDecimal(text);
   if (parsed === null) return null;
@@ -66,12 +66,12 @@ function finiteDecimal(text: string): Decimal | null {
   return parsed;
 }
 
-/** `-$1,234.50` as a plain number. */
+/** Converts `-$1,234.50` to `-1234.50`. */
 export function moneyText(text: string): string {
   return text.replace(/[^-0-9.]/g, '');
 }
 
-/** Bits, the last one first, without zero bytes at the end. */
+/** Packs a bit string into bytes. Its last bit becomes the lowest bit of the first byte; zero bytes at the end are left out. */
 export function bits(text: string): Buffer {
   const bytes = Buffer.alloc(Math.ceil(text.length / 8));
   for (let at = 0; at < text.length; at++) {
@@ -85,7 +85,7 @@ export function bits(text: string): Buffer {
 const DATE = /^(\d{4,})-(\d\d)-(\d\d)( BC)?$/;
 const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?$/;
 const DATE_AND_TIME = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:\+00)?( BC)?$/;
-/** A timestamp of this era with a year of four digits. */
+/** Matches timestamps after Christ with a year of four digits. */
 const COMMON_TIMESTAMP = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:\+00)?$/;
 const TIME_AND_ZONE = /^([\d:.]+)([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?$/;
 
@@ -148,7 +148,7 @@ function timeText(micros: bigint): string {
   return whole + fractionText(micros % 1_000_000n);
 }
 
-/** As many digits as are needed, as in java.time.OffsetTime with optional fractions; not always none, 3 or 6. */
+/** The fraction of a second without trailing zeros. */
 function fractionText(micros: bigint): string {
   if (micros === 0n) return '';
   return `.${withoutTrailing(String(micros).padStart(6, '0'), '0')}`;

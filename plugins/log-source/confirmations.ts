@@ -10,8 +10,8 @@ interface Group {
 /**
  * Finds out how much of the log the server may forget: transactions whose records were acknowledged, and whose offsets were stored.
  *
- * `commit` of a task is called after offsets were stored, and records can have been acknowledged since then. What was acknowledged at
- * the `commit` before is stored for certain.
+ * The worker calls `commit` after it has stored offsets. Records that were acknowledged while it stored them may not be included.
+ * Therefore only what was acknowledged at the previous `commit` counts as stored.
  */
 export class Confirmations {
   readonly #groups: Group[] = [];
@@ -42,7 +42,7 @@ export class Confirmations {
     }
   }
 
-  /** Returns what the server may forget. */
+  /** Returns the place before which the server may remove its log; `undefined`: none is known. */
   commit(): bigint | undefined {
     const stored = this.#acknowledgedAtCommit;
     this.#acknowledgedAtCommit = this.#acknowledged;

@@ -14,9 +14,9 @@ export interface StreamSource {
 }
 
 /**
- * Finds out whether the changes after a position follow it without a gap. The slot is only moved behind positions that are stored. A
- * slot that was advanced by hand, or dropped and created again, is therefore ahead of the position; a server that was restored, promoted
- * or replaced has another log.
+ * Finds out whether the changes after a position follow it without a gap. The slot never moves past a
+ * stored position. A slot that is ahead of the position was therefore advanced by hand, or dropped and created again. A server that was
+ * restored, promoted or replaced has another log.
  *
  * @returns why there is, or may be, a gap
  */
@@ -60,10 +60,10 @@ export async function findGap(
 }
 
 /** Whether all tables are read again because of a gap. @throws ConnectError if `snapshot.mode` does not allow that */
-export function readsAgain(gap: string | undefined, { snapshot: { mode } }: LogSettings): boolean {
+export function readsAgain(gap: string | undefined, { snapshot: { mode }, names }: LogSettings): boolean {
   if (gap === undefined || mode === 'initial_only') return false;
   if (mode === 'when_needed' || mode === 'always') return true;
   throw new ConnectError(
-    `${gap}. To read all tables again, set snapshot.mode=when_needed, or stop the connector and delete its offsets`,
+    `${gap}. To read all tables again, set ${names.snapshotMode}=when_needed, or stop the connector and delete its offsets`,
   );
 }

@@ -5,9 +5,12 @@ import type { TableStructure } from './table-structure.ts';
 /** Schema of the functions, and of the table of the structures. Only its owner, a superuser, can write there. */
 export const DDL_SCHEMA = 'sluice_ddl';
 
+/** `schema.table` of the structures. */
+export const STRUCTURE_TABLE = `${DDL_SCHEMA}.tables`;
+
 /** Whether the changes of this table are changes of the structure of other tables (`log.ddl`). */
 export function isStructureTable({ schema, name }: { readonly schema: string; readonly name: string }): boolean {
-  return schema === DDL_SCHEMA && name === 'tables';
+  return `${schema}.${name}` === STRUCTURE_TABLE;
 }
 
 const TRIGGERS = ownStatement(
@@ -128,15 +131,19 @@ async function areInstalled(session: Pick<Session, 'ask'>): Promise<boolean> {
   return (await session.ask(TRIGGERS)).rows[0]?.[0] === '2';
 }
 
-function needsSuperuser(): string {
-  return `event triggers need a superuser; run this once in the source database, as one: ${INSTALL.text};`;
+const NEEDS_SUPERUSER = 'only a superuser may create them';
+
+function installSql(): string {
+  return `run this once in the source database, as a superuser: ${INSTALL.text};`;
 }
 
-/** Returns why `log.ddl` is not possible; `undefined` if the event triggers exist, or can be created. */
-export async function ddlProblem(session: Pick<Session, 'ask'>): Promise<string | undefined> {
+/** Why `log.ddl` is not possible, and what fixes it; `undefined` if the event triggers exist, or can be created. */
+export async function ddlProblem(
+  session: Pick<Session, 'ask'>,
+): Promise<{ readonly message: string; readonly fix: string } | undefined> {
   if (await areInstalled(session)) return undefined;
   const { rows } = await session.ask(IS_SUPERUSER);
-  return rows[0]?.[0] === 't' ? undefined : needsSuperuser();
+  return rows[0]?.[0] === 't' ? undefined : { message: NEEDS_SUPERUSER, fix: installSql() };
 }
 
 /** Creates the event triggers, unless they exist. All connectors of a database share them. @throws ConnectError if the user may not */
@@ -146,7 +153,9 @@ export async function installDdlTriggers(executor: Executor): Promise<void> {
     await executor.ask(INSTALL);
   } catch (error) {
     if (!(error instanceof DatabaseError) || !isDenied(error)) throw error;
-    throw new ConnectError(`log.ddl: ${toError(error).message}; ${needsSuperuser()}`, { cause: error });
+    throw new ConnectError(`log.ddl: event triggers: ${toError(error).message}; ${NEEDS_SUPERUSER}; ${installSql()}`, {
+      cause: error,
+    });
   }
 }
 

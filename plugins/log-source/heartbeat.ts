@@ -20,7 +20,7 @@ export class Heartbeat {
     this.#parts = parts;
   }
 
-  /** The record that is due, if there is one, with the position. Runs the statement. */
+  /** If a heartbeat is due, runs the statement and returns the record with the position. */
   async beat(position: LogPosition): Promise<readonly SourceRecord[]> {
     const { settings, records } = this.#parts;
     if (settings.heartbeat.intervalMs === 0 || Date.now() < this.#dueAt) return [];

@@ -16,16 +16,16 @@ const CLOSE_BRACE = 0x7d;
 /** Types of messages. */
 export const INSERT = 0x49;
 export const UPDATE = 0x55;
-/** The byte before a row. */
+/** The byte that precedes a new row. */
 const NEW_ROW = 0x4e;
 const WHOLE_OLD_ROW = 0x4f;
-/** Type and number of the table, before the rows of a message. */
+/** Size of the head of a message: its type and the OID of the table. */
 const HEAD_BYTES = 5;
 
-/** Where changes of one transaction come from. The same object for all of them, so that its JSON is made once. */
+/** The origin of the changes of one transaction. They share one object, so that its JSON is made once. */
 export type TransactionOrigin = Omit<RowOrigin, 'lsn'>;
 
-/** Writes the bytes of one cell; the writer has no room reserved. */
+/** Writes the bytes of one cell. It has to reserve them in the writer. */
 type WriteCell = (out: ByteWriter, cells: RowCells, index: number) => void;
 
 interface JsonColumn {
@@ -87,7 +87,7 @@ export class JsonRows {
   /**
    * Begins a record in the packer and writes an insert or an update; the caller ends the record or undoes it.
    * @param message a message of the type I or U
-   * @returns false if the record must be made otherwise: changed keys, large values. Nothing was begun then
+   * @returns false if the key has changed or a value is too large. The record must be made otherwise; nothing was begun then
    * @throws Error if a value cannot be converted; nothing was begun then either
    */
   begin(packer: RecordPacker, message: Buffer, lsn: bigint, origin: TransactionOrigin): boolean {
@@ -207,7 +207,7 @@ function put(out: ByteWriter, bytes: Uint8Array): void {
   out.put(bytes);
 }
 
-/** The source of the changes of a transaction, without the place of the change, which it has twice. */
+/** The JSON of `source` in three parts. The LSN of the change goes between them, because `sequence` and `lsn` have it. */
 interface SourceText {
   readonly origin: TransactionOrigin;
   readonly start: Buffer;
@@ -220,7 +220,7 @@ function sourceText(origin: TransactionOrigin, place: RowTable, json: JsonEncodi
   const texts = schema.fields.map(({ name, schema: fieldSchema, index }) => {
     const start = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
     const value = Buffer.from(json.value(topic, fieldSchema, values[index] ?? null)).toString('utf8');
-    // The sequence ends with the place of the change in quotes, the number in brackets: `[…,"0"]`.
+    // `sequence` is a text that ends with the LSN of the change: `[…,"0"]`. The quotes in it are escaped.
     return name === 'sequence'
       ? [start + value.slice(0, -'0\\"]"'.length), '\\"]"']
       : [name === 'lsn' ? start : start + value];

@@ -10,7 +10,7 @@ import {
   type TaskMetric,
   type TaskPart,
 } from '../../src/index.ts';
-import { connectWithAttempts, DatabaseError, openExecutor, withSessionName } from '../database/index.ts';
+import { DatabaseError, openExecutor, withSessionName } from '../database/index.ts';
 import type { ListedTable } from './catalogue.ts';
 import { ChangeRecords } from './change-records.ts';
 import { Confirmations } from './confirmations.ts';
@@ -20,7 +20,8 @@ import { readChanges, recordBlocks, type PolledPart } from './poll-batch.ts';
 import { LogMetrics } from './log-metrics.ts';
 import { lsnText } from './lsn.ts';
 import { connectToLog, openStream, type OpenStream, type StreamParts } from './open-stream.ts';
-import { fromOffset, reachedBy, toOffset, wholeBefore, type LogPosition, type StoredPosition } from './position.ts';
+import { connectPool } from './pooler.ts';
+import { reachedBy, storedPosition, toOffset, wholeBefore, type LogPosition, type StoredPosition } from './position.ts';
 import {
   capturedTables,
   ensurePublication,
@@ -81,14 +82,13 @@ export class LogSourceTask implements SourceTask {
     const heartbeat = new Heartbeat({ executor, settings, records, logger });
     const guard = new WalGuard({ executor, settings, logger });
     this.#started = { context, settings, executor, records, heartbeat, metrics: new LogMetrics(settings), guard };
-    await connectWithAttempts(executor, { ...settings.attempts, signal });
+    await connectPool(executor, settings, signal);
     await readServer(executor);
     await records.prepare(executor);
     const tables = await capturedTables(executor, settings);
     await setReplicaIdentities(executor, settings, tables);
     await ensurePublication(executor, settings, tables, logger);
-    const offset = await context.offset({ server: settings.prefix });
-    const stored = offset === null ? undefined : fromOffset(offset);
+    const stored = await storedPosition(context, settings.prefix);
     this.#isStreaming = settings.snapshot.mode !== 'initial_only';
     const link = await connectToLog(this.#parts);
     try {
@@ -219,7 +219,7 @@ export class LogSourceTask implements SourceTask {
   async #pollLog(): Promise<readonly PolledPart[]> {
     const { settings, context, heartbeat, records } = this.#parts;
     if (this.#open === undefined) {
-      // The stream begins with a transaction, so that the first change has one before it.
+      // The transaction of the statement comes first in the stream, so that the first change has a last commit.
       await heartbeat.runStatement();
       this.#open = await this.#openStream();
       if (this.#open === undefined) return [];
@@ -240,8 +240,8 @@ export class LogSourceTask implements SourceTask {
   }
 
   /**
-   * The position without a record, when the captured tables have not changed for a while, so that the server does not keep the log.
-   * Until then offsets are those of the records, as Debezium's.
+   * Returns an offset without a record once the captured tables have not changed for a while, so that the server can remove its log.
+   * Until then only records have offsets, as in Debezium.
    */
   #offsetAlone({ stream, reader }: OpenStream, hasRecords: boolean): readonly OffsetUpdate[] {
     const { settings, records } = this.#parts;

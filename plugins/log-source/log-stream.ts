@@ -40,7 +40,7 @@ export class LogStream {
   #failure: DatabaseError | undefined;
   #wake: (() => void) | undefined;
   #received = 0n;
-  /** 0: unchanged. What was sent and is not stored must not be confirmed, so that a stream does not begin with its start. */
+  /** 0 leaves the slot as it is. The start of the stream is not confirmed, because records before it may not be stored yet. */
   #confirmed = 0n;
   /** Everything before this place is in the queue, or was taken. */
   #sentUpTo = 0n;
@@ -91,7 +91,7 @@ export class LogStream {
     }
     this.#taken += 1;
     if (this.#taken * 2 > this.#queue.length) {
-      // As many are moved as were taken, so that this costs nothing for each.
+      // Fewer chunks are moved than were taken, so that the cost per chunk is constant.
       this.#queue = this.#queue.slice(this.#taken);
       this.#taken = 0;
     }

@@ -1,12 +1,13 @@
-import { quoteIdentifier, quoteLiteral, ReplicationConnection, type Executor } from '../database/index.ts';
+import { quoteIdentifier, quoteLiteral, type Executor, type ReplicationConnection } from '../database/index.ts';
 import type { SourceTaskContext } from '../../src/index.ts';
 import { ChangeReader } from './change-reader.ts';
 import type { ChangeRecords } from './change-records.ts';
 import type { StreamSource } from './continuity.ts';
-import { readFork, readServerLog } from './log-identity.ts';
+import { readFork } from './log-identity.ts';
 import type { LogMetrics } from './log-metrics.ts';
 import { LogStream } from './log-stream.ts';
 import { lsnText } from './lsn.ts';
+import { connectToServer } from './pooler.ts';
 import { wholeBefore, type LogPosition } from './position.ts';
 import { readSlot } from './preparation.ts';
 import type { LogSettings } from './settings.ts';
@@ -30,11 +31,10 @@ export interface StreamParts {
   readonly context: Pick<SourceTaskContext, 'logger' | 'signal' | 'json'>;
 }
 
-/** Opens a replication connection, and reads what it leads to. Poolers do not pass on such connections. @throws DatabaseError */
+/** Opens a replication connection, and reads what it leads to. @throws ConnectError if a pooler is in between; DatabaseError */
 export async function connectToLog({ settings, executor, context }: StreamParts): Promise<Link> {
-  const connection = await ReplicationConnection.open(settings.connection, context.signal);
+  const { connection, server } = await connectToServer(settings, context.signal);
   try {
-    const server = await readServerLog(connection);
     const slot = await readSlot(executor, settings);
     const forkOf = (timeline: number) => readFork(connection, server.identity.timeline, timeline);
     return { connection, server, slot, forkOf };
@@ -57,7 +57,8 @@ export async function openStream(
   const { slot, queue, publication } = settings;
   const { logger, signal, json } = context;
   const sent: LogPosition = { lastCommit: undefined, last: undefined, ...position, log: server.identity };
-  const start = wholeBefore(sent) ?? begin;
+  // Offsets of Debezium's snapshots have the place itself, where the first commit can begin; `begin` is one byte after it then.
+  const start = wholeBefore(sent) ?? begin - 1n;
   const names = quoteLiteral(quoteIdentifier(publication.name));
   const command =
     `START_REPLICATION SLOT ${quoteIdentifier(slot.name)} LOGICAL ${lsnText(start)} ` +

@@ -74,7 +74,7 @@ export const REGEX_LIST: Validator = {
   },
 };
 
-/** As Debezium's messages show it. */
+/** The pattern in Debezium's messages. */
 const KEY_COLUMNS_TEXT = '^\\s*([^:]+):([^:,]+(,[^:,]+)*)\\s*$';
 const KEY_COLUMNS = /^[^:]+:[^:,]+(?:,[^:,]+)*$/;
 

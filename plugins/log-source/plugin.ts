@@ -1,6 +1,5 @@
 import {
   parseOptions,
-  silentLogger,
   SLUICE_VERSION,
   type Connector,
   type ConnectorConfig,
@@ -10,12 +9,12 @@ import {
   type SourceConnectorPlugin,
   type SourceOffset,
 } from '../../src/index.ts';
-import { connectWithAttempts, diagnoseDatabase, openExecutor, unavailableReason } from '../database/index.ts';
-import { CONNECTIONS, LogSourceTask } from './log-source-task.ts';
+import { unavailableReason } from '../database/index.ts';
+import { diagnoseLog } from './diagnosis.ts';
+import { LogSourceTask } from './log-source-task.ts';
 import { logSourceOptions } from './options.ts';
 import { checkOffsets } from './position.ts';
-import { preflight } from './preflight.ts';
-import { capturedTables } from './preparation.ts';
+import { optionError, preflightProblems } from './preflight.ts';
 import type { LogDoor } from './record-form.ts';
 import { logSettings } from './settings.ts';
 import { unsupportedProblems } from './unsupported-options.ts';
@@ -39,13 +38,7 @@ export class LogSourceConnector implements Connector {
 }
 
 function problem(name: string, message: string): OptionResult {
-  return {
-    name,
-    value: null,
-    recommendedValues: [],
-    errors: [`The '${name}' value is invalid: ${message}`],
-    visible: true,
-  };
+  return optionError(name, `The '${name}' value is invalid: ${message}`);
 }
 
 async function validate(config: ConnectorConfig): Promise<readonly OptionResult[]> {
@@ -62,41 +55,21 @@ async function validate(config: ConnectorConfig): Promise<readonly OptionResult[
       problems.push(problem('max.queue.size', 'Must be larger than the maximum batch size'));
     if (problems.length === 0) problems.push(...(await connectionProblems(config)));
   } catch {
-    // The declared checks say what is wrong.
+    // The checks of the single options report what is wrong.
   }
   return problems;
 }
 
 async function connectionProblems(config: ConnectorConfig): Promise<readonly OptionResult[]> {
-  const settings = logSettings(config);
-  const executor = openExecutor(settings.connection, { logger: silentLogger, poolSize: 1 });
   try {
-    await connectWithAttempts(executor, { attempts: 1, backoffMs: 0 });
-    const findings = (await preflight(executor, settings)).filter(({ level }) => level === 'fail');
-    return findings.map(({ option: name, about, message, remedy }): OptionResult => {
-      const text = `${about}: ${message}${remedy === undefined ? '' : `. To fix it: ${remedy}`}`;
-      return { name, value: null, recommendedValues: [], errors: [text], visible: true };
-    });
+    return await preflightProblems(logSettings(config));
   } catch (error) {
-    const message = `Error while validating connector config: ${unavailableReason(error)}`;
-    return [{ name: 'database.hostname', value: null, recommendedValues: [], errors: [message], visible: true }];
-  } finally {
-    await executor.close();
+    return [optionError('database.hostname', `Error while validating connector config: ${unavailableReason(error)}`)];
   }
 }
 
 async function diagnose(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
-  const settings = logSettings(config);
-  return diagnoseDatabase(
-    settings.connection,
-    { connections: CONNECTIONS, writes: false },
-    context,
-    async (executor) => {
-      const tables = await capturedTables(executor, settings);
-      context.writesTo(tables.map((table) => settings.topicOf(table).topic));
-      return (await preflight(executor, settings)).map(({ option: _, ...finding }) => finding);
-    },
-  );
+  return diagnoseLog(logSettings(config), context);
 }
 
 async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {

@@ -1,4 +1,10 @@
-import { ConnectError, toError, type SourceCoordinates, type SourceOffset } from '../../src/index.ts';
+import {
+  ConnectError,
+  toError,
+  type SourceCoordinates,
+  type SourceOffset,
+  type SourceTaskContext,
+} from '../../src/index.ts';
 import type { LogIdentity } from './log-identity.ts';
 import type { LogMessage } from './pgoutput.ts';
 
@@ -14,7 +20,7 @@ export interface LogPosition {
   readonly last: LastMessage | undefined;
   /** The log that these places are in; `undefined` in offsets of Debezium. */
   readonly log?: LogIdentity | undefined;
-  /** Everything before this place was sent. After `lastCommit` while the log has nothing of the captured tables, or before the first commit. */
+  /** Everything before this place was sent. It is after `lastCommit` if the log has had no change of a captured table since. */
   readonly idle?: bigint | undefined;
 }
 
@@ -73,6 +79,19 @@ export function reachedBy({ position, snapshotLsn }: StoredPosition): bigint {
   return whole ?? (snapshotLsn === undefined ? 0n : snapshotLsn + 1n);
 }
 
+/** The position that is stored for a source; `undefined`: none. @throws Error if it is not an offset of this connector or of Debezium */
+export async function storedPosition(
+  { offset: read, logger }: Pick<SourceTaskContext, 'offset' | 'logger'>,
+  prefix: string,
+): Promise<StoredPosition | undefined> {
+  const offset = await read({ server: prefix });
+  if (offset === null) return undefined;
+  if (offset['incremental_snapshot_collections'] !== undefined) {
+    logger.warn('The offset has an incremental snapshot of Debezium that has not ended; it is not continued');
+  }
+  return fromOffset(offset);
+}
+
 /** Reads an offset of this connector or of Debezium. @throws Error if it is not one */
 export function fromOffset(offset: SourceCoordinates): StoredPosition {
   const lsn = integer(offset, 'lsn');
@@ -87,7 +106,8 @@ export function fromOffset(offset: SourceCoordinates): StoredPosition {
       : {
           xid: Number(integer(offset, 'txId') ?? 0n),
           lsn,
-          events: Number(integer(offset, 'lsn_events_processed') ?? 1n),
+          // The begin of a transaction has the place of its first change, which was not sent.
+          events: type === 'BEGIN' ? 0 : Number(integer(offset, 'lsn_events_processed') ?? 1n),
           micros: integer(offset, 'ts_usec') ?? 0n,
           type: typeof type === 'string' ? type : 'INSERT',
         };
@@ -127,7 +147,7 @@ function integer(offset: SourceCoordinates, name: string): bigint | undefined {
   throw new Error(`${name} of the offset is not an integer: ${JSON.stringify(value)}`);
 }
 
-/** Leaves out the messages that were sent before a restart, and counts those that are sent. */
+/** Skips the messages that were sent before a restart, and counts those that are sent. */
 export class PositionTracker {
   #position: LogPosition;
   /** The last message to skip in the current transaction. */
@@ -179,8 +199,8 @@ export class PositionTracker {
   }
 
   /**
-   * A message outside of transactions: every transaction that was committed before it was sent before it. Returns whether the message
-   * is new; it counts as sent then. After a restart the server may send earlier ones again.
+   * For a logical message outside of transactions. The server sends it after all transactions that were committed before it, and may
+   * send it again after a restart. Returns whether the message is new; it counts as sent then.
    */
   isNewMessage(lsn: bigint, micros: bigint): boolean {
     const whole = wholeBefore(this.#position);

@@ -1,13 +1,26 @@
-import { fail, ok, toError, warn, type Finding } from '../../src/index.ts';
 import {
+  ConnectError,
+  fail,
+  ok,
+  silentLogger,
+  toError,
+  warn,
+  type Finding,
+  type OptionResult,
+} from '../../src/index.ts';
+import {
+  connectWithAttempts,
+  openExecutor,
   ownStatement,
   quoteIdentifier,
   quoteLiteral,
   quoteTable,
-  ReplicationConnection,
   type Executor,
 } from '../database/index.ts';
-import { readPublication, readSlot, type PublicationState } from './preparation.ts';
+import { ddlProblem } from './ddl-triggers.ts';
+import { connectToServer, poolerError } from './pooler.ts';
+import { laterTablesProblem, publicationSql, readPublication, readSlot, type PublicationState } from './preparation.ts';
+import { readRequirements, readTableFacts, type Requirements, type TableFacts } from './server-facts.ts';
 import type { LogSettings } from './settings.ts';
 import { tableText } from './table-naming.ts';
 
@@ -16,64 +29,13 @@ interface PreflightFinding extends Finding {
   readonly option: string;
 }
 
-const SERVER = ownStatement(
-  'log source: requirements',
-  `SELECT current_setting('wal_level'), current_setting('max_replication_slots')::int8,
-    (SELECT count(*) FROM pg_catalog.pg_replication_slots), current_setting('max_wal_senders')::int8,
-    (SELECT count(*) FROM pg_catalog.pg_stat_replication), current_setting('max_slot_wal_keep_size'),
-    COALESCE(current_setting('idle_replication_slot_timeout', true), '0'),
-    r.rolreplication OR r.rolsuper OR EXISTS (SELECT FROM pg_catalog.pg_roles m
-      WHERE m.rolname = 'rds_replication' AND pg_has_role(m.oid, 'MEMBER')),
-    r.rolsuper, has_database_privilege(current_database(), 'CREATE'), current_user, current_database(),
-    current_setting('server_version_num')::int4
-  FROM pg_catalog.pg_roles r WHERE r.rolname = current_user`,
-);
-
 const READER = ownStatement(
   'log source: reader of a slot',
   `SELECT s.active_pid, a.application_name FROM pg_catalog.pg_replication_slots s
   LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = s.active_pid WHERE s.slot_name = $1::name AND s.active`,
 );
 
-const TABLES = ownStatement(
-  'log source: facts of tables',
-  `SELECT n.nspname, c.relname, c.relkind, c.relpersistence, c.relispartition, c.relreplident,
-    EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary),
-    has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'), pg_has_role(c.relowner, 'USAGE')
-  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-  WHERE c.relkind IN ('r', 'p', 'f') AND c.relpersistence <> 't'
-    AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_' ORDER BY n.nspname, c.relname`,
-);
-
 const MAX_NAMED = 5;
-
-interface Requirements {
-  readonly walLevel: string;
-  readonly slots: number;
-  readonly usedSlots: number;
-  readonly senders: number;
-  readonly usedSenders: number;
-  readonly keepSize: string;
-  readonly idleTimeout: string;
-  readonly mayReplicate: boolean;
-  readonly isSuperuser: boolean;
-  readonly mayCreate: boolean;
-  readonly user: string;
-  readonly database: string;
-  readonly version: number;
-}
-
-interface TableFacts {
-  readonly schema: string;
-  readonly name: string;
-  readonly kind: string;
-  readonly persistence: string;
-  readonly isPartition: boolean;
-  readonly identity: string;
-  readonly hasPrimaryKey: boolean;
-  readonly isReadable: boolean;
-  readonly isOwned: boolean;
-}
 
 /**
  * Checks the server before the connector starts, each finding with the SQL that fixes it. `fail`: the connector cannot work; `warn`: it
@@ -96,52 +58,17 @@ export async function preflight(executor: Executor, settings: LogSettings): Prom
     ...slot,
     ...publicationFindings(publication, captured, server, settings),
     ...tableFindings(tables, captured, server, settings),
+    ...(await triggerFindings(executor, settings)),
   ];
   const isBlocked = findings.some(({ level }) => level === 'fail');
   return isBlocked || reader !== undefined ? findings : [...findings, ...(await connectionFindings(settings))];
-}
-
-async function readRequirements(executor: Executor): Promise<Requirements> {
-  const [row = []] = (await executor.ask(SERVER)).rows;
-  const [walLevel, slots, usedSlots, senders, usedSenders, keepSize, idleTimeout, ...more] = row;
-  const [mayReplicate, isSuperuser, mayCreate, user, database, version] = more;
-  return {
-    walLevel: walLevel ?? '',
-    slots: Number(slots),
-    usedSlots: Number(usedSlots),
-    senders: Number(senders),
-    usedSenders: Number(usedSenders),
-    keepSize: keepSize ?? '',
-    idleTimeout: idleTimeout ?? '',
-    mayReplicate: mayReplicate === 't',
-    isSuperuser: isSuperuser === 't',
-    mayCreate: mayCreate === 't',
-    user: user ?? '',
-    database: database ?? '',
-    version: Number(version),
-  };
-}
-
-async function readTableFacts(executor: Executor): Promise<readonly TableFacts[]> {
-  const { rows } = await executor.ask(TABLES);
-  return rows.map(([schema, name, kind, persistence, isPartition, identity, hasPrimaryKey, isReadable, isOwned]) => ({
-    schema: schema ?? '',
-    name: name ?? '',
-    kind: kind ?? '',
-    persistence: persistence ?? '',
-    isPartition: isPartition === 't',
-    identity: identity ?? '',
-    hasPrimaryKey: hasPrimaryKey === 't',
-    isReadable: isReadable === 't',
-    isOwned: isOwned === 't',
-  }));
 }
 
 function of(option: string, finding: Finding): PreflightFinding {
   return { option, ...finding };
 }
 
-function serverFindings(server: Requirements, { slot }: LogSettings): PreflightFinding[] {
+function serverFindings(server: Requirements, { slot, names }: LogSettings): PreflightFinding[] {
   const { walLevel, keepSize, idleTimeout, mayReplicate, user, version } = server;
   const level =
     walLevel === 'logical'
@@ -166,11 +93,11 @@ function serverFindings(server: Requirements, { slot }: LogSettings): PreflightF
           `ALTER SYSTEM SET max_slot_wal_keep_size = '50GB'; SELECT pg_reload_conf();`,
         )
       : ok('max_slot_wal_keep_size', `${keepSize}: a slot that is further behind is invalidated`);
-  const findings = [of('database.hostname', level), of('database.user', role), of('slot.name', keep)];
+  const findings = [of(names.server, level), of(names.user, role), of(names.slot, keep)];
   if (idleTimeout !== '0') {
     const message = `${idleTimeout}: the slot of a connector that is stopped for longer is invalidated`;
     const fix = 'ALTER SYSTEM RESET idle_replication_slot_timeout; SELECT pg_reload_conf();';
-    findings.push(of('slot.name', warn('idle_replication_slot_timeout', message, fix)));
+    findings.push(of(names.slot, warn('idle_replication_slot_timeout', message, fix)));
   }
   if (slot.isFailover && version < 170_000) {
     const message = 'failover slots exist since PostgreSQL 17';
@@ -186,6 +113,7 @@ async function slotFindings(
   server: Requirements,
   reader: readonly (string | null)[] | undefined,
 ): Promise<PreflightFinding[]> {
+  const { names } = settings;
   const { name } = settings.slot;
   const about = `slot ${name}`;
   const drop = `SELECT pg_drop_replication_slot(${quoteLiteral(name)});`;
@@ -195,27 +123,27 @@ async function slotFindings(
     if (slot?.invalidation !== undefined) {
       const message = `was invalidated (${slot.invalidation}); the changes that it had are lost`;
       const isReplaced = ['when_needed', 'always'].includes(settings.snapshot.mode);
-      findings.push(of('slot.name', (isReplaced ? warn : fail)(about, message, drop)));
+      findings.push(of(names.slot, (isReplaced ? warn : fail)(about, message, drop)));
     } else if (slot === undefined && server.usedSlots >= server.slots) {
       const message = `cannot be created: all ${String(server.slots)} slots of the server are in use`;
       const fix = `ALTER SYSTEM SET max_replication_slots = ${String(server.slots + 5)}; then restart the server`;
-      findings.push(of('slot.name', fail(about, message, fix)));
+      findings.push(of(names.slot, fail(about, message, fix)));
     } else if (reader === undefined) {
-      findings.push(of('slot.name', ok(about, slot === undefined ? 'is created at the first start' : 'is free')));
+      findings.push(of(names.slot, ok(about, slot === undefined ? 'is created at the first start' : 'is free')));
     }
   } catch (error) {
-    findings.push(of('slot.name', fail(about, toError(error).message, 'name another slot in slot.name')));
+    findings.push(of(names.slot, fail(about, toError(error).message, `name another slot in ${names.slot}`)));
   }
   if (reader !== undefined) {
     const [pid, application] = reader;
     const message = `is read by process ${pid ?? ''} (${application ?? ''}); a slot has one reader`;
     const isWorker = application?.startsWith('sluice:') === true;
     const fix = `SELECT pg_terminate_backend(${pid ?? ''});`;
-    findings.push(of('slot.name', isWorker ? ok(about, message) : warn(about, message, fix)));
+    findings.push(of(names.slot, isWorker ? ok(about, message) : warn(about, message, fix)));
   } else if (server.usedSenders >= server.senders) {
     const message = `all ${String(server.senders)} are in use`;
     const fix = `ALTER SYSTEM SET max_wal_senders = ${String(server.senders + 5)}; then restart the server`;
-    findings.push(of('database.hostname', fail('max_wal_senders', message, fix)));
+    findings.push(of(names.server, fail('max_wal_senders', message, fix)));
   }
   return findings;
 }
@@ -228,7 +156,7 @@ function publicationFindings(
 ): PreflightFinding[] {
   const { name, autocreate } = settings.publication;
   const about = `publication ${name}`;
-  const option = 'publication.name';
+  const option = settings.names.publication;
   const quoted = quoteIdentifier(name);
   const list = captured.map((table) => quoteTable(table)).join(', ');
   if (publication === undefined) {
@@ -238,10 +166,9 @@ function publicationFindings(
       const message = 'does not exist, and publication.autocreate.mode=disabled: tasks fail until it is created';
       return [of(option, warn(about, message, fix))];
     }
-    const all = `CREATE PUBLICATION ${quoted} FOR ALL TABLES;`;
     if (autocreate === 'all_tables' && !server.isSuperuser) {
       const message = 'does not exist, and only a superuser may create one for all tables';
-      return [of(option, fail(about, message, `as superuser: ${all}`))];
+      return [of(option, fail(about, message, `as superuser: ${publicationSql(settings, ' FOR ALL TABLES')};`))];
     }
     if (!server.mayCreate && !server.isSuperuser) {
       const fix = `GRANT CREATE ON DATABASE ${quoteIdentifier(server.database)} TO ${quoteIdentifier(server.user)};`;
@@ -249,28 +176,60 @@ function publicationFindings(
     }
     return [...ownershipFindings(captured, server, settings), of(option, ok(about, 'is created at the first start'))];
   }
-  if (autocreate === 'filtered') return ownershipFindings(captured, server, settings);
-  const published = new Set(publication.tables);
-  const missing = captured.filter((table) => !published.has(tableText(table)));
-  const findings = missing.slice(0, MAX_NAMED).map((table) => {
-    const fix = `ALTER PUBLICATION ${quoted} ADD TABLE ${quoteTable(table)};`;
-    return of(option, warn(`table ${tableText(table)}`, `is not in ${about}: its changes are not sent`, fix));
-  });
-  if (missing.length > MAX_NAMED)
-    findings.push(of(option, warn('tables', `${String(missing.length)} are not in ${about}, in total`)));
+  const findings: PreflightFinding[] = [];
+  if (autocreate === 'filtered' && !publication.hasAllTables) {
+    if (!publication.isOwned) {
+      const fix = `ALTER PUBLICATION ${quoted} OWNER TO ${quoteIdentifier(server.user)};`;
+      findings.push(of(option, fail(about, 'only its owner may add tables to it', fix)));
+    }
+    findings.push(...ownershipFindings(captured, server, settings));
+  } else {
+    findings.push(...missingFindings(publication, captured, settings));
+  }
   if (publication.omitted.length > 0) {
     const message = `does not publish ${publication.omitted.join(', ')}`;
     const fix = `ALTER PUBLICATION ${quoted} SET (publish = 'insert, update, delete, truncate');`;
     findings.push(of(option, warn(about, message, fix)));
   }
-  return findings.length > 0 ? findings : [of(option, ok(about, 'has all captured tables'))];
+  if (findings.length > 0) return findings;
+  return [of(option, ok(about, autocreate === 'filtered' ? 'gets the captured tables' : 'has all captured tables'))];
 }
 
-/** `publication.autocreate.mode=filtered` adds tables to a publication, which their owner may do. */
+/** Captured tables that the publication lacks, and with `log.ddl` those that it will lack. */
+function missingFindings(
+  publication: PublicationState,
+  captured: readonly TableFacts[],
+  settings: LogSettings,
+): PreflightFinding[] {
+  const { name } = settings.publication;
+  const about = `publication ${name}`;
+  const option = settings.names.publication;
+  const published = new Set(publication.tables);
+  const missing = captured.filter((table) => !published.has(tableText(table)));
+  const findings = missing.slice(0, MAX_NAMED).map((table) => {
+    const fix = `ALTER PUBLICATION ${quoteIdentifier(name)} ADD TABLE ${quoteTable(table)};`;
+    return of(option, warn(`table ${tableText(table)}`, `is not in ${about}: its changes are not sent`, fix));
+  });
+  if (missing.length > MAX_NAMED)
+    findings.push(of(option, warn('tables', `${String(missing.length)} are not in ${about}, in total`)));
+  const later = settings.hasDdl ? laterTablesProblem(publication, settings) : undefined;
+  if (later !== undefined) findings.push(of(option, warn(about, later.message, later.fix)));
+  return findings;
+}
+
+/** With `log.ddl`, whether the event triggers exist or can be created. */
+async function triggerFindings(executor: Executor, { hasDdl }: LogSettings): Promise<PreflightFinding[]> {
+  if (!hasDdl) return [];
+  const problem = await ddlProblem(executor);
+  if (problem === undefined) return [of('log.ddl', ok('event triggers', 'exist, or are created at the first start'))];
+  return [of('log.ddl', fail('event triggers', problem.message, problem.fix))];
+}
+
+/** Tables that the user does not own, and therefore may not add to a publication that is kept up to date. */
 function ownershipFindings(
   captured: readonly TableFacts[],
   { isSuperuser, user }: Requirements,
-  { publication }: LogSettings,
+  { publication, names }: LogSettings,
 ): PreflightFinding[] {
   if (publication.autocreate !== 'filtered' || isSuperuser) return [];
   return captured
@@ -279,7 +238,7 @@ function ownershipFindings(
     .map((table) => {
       const message = `only its owner may add it to publication ${publication.name}`;
       const fix = `ALTER TABLE ${quoteTable(table)} OWNER TO ${quoteIdentifier(user)};`;
-      return of('publication.autocreate.mode', fail(`table ${tableText(table)}`, message, fix));
+      return of(names.autocreate, fail(`table ${tableText(table)}`, message, fix));
     });
 }
 
@@ -289,7 +248,8 @@ function tableFindings(
   { user }: Requirements,
   settings: LogSettings,
 ): PreflightFinding[] {
-  const option = 'table.include.list';
+  const { names } = settings;
+  const option = names.tables;
   const findings: PreflightFinding[] = [];
   const each = (
     tables: readonly TableFacts[],
@@ -322,7 +282,7 @@ function tableFindings(
   const unreadable = settings.snapshot.mode === 'no_data' ? [] : captured.filter(({ isReadable }) => !isReadable);
   each(unreadable, (table, about) => {
     const fix = `GRANT USAGE ON SCHEMA ${quoteIdentifier(table.schema)} TO ${quoteIdentifier(user)}; GRANT SELECT ON ${quoteTable(table)} TO ${quoteIdentifier(user)};`;
-    return of('database.user', fail(about, 'the user lacks SELECT, which a snapshot needs', fix));
+    return of(names.user, fail(about, 'the user lacks SELECT, which a snapshot needs', fix));
   });
   const isSet = (table: TableFacts): boolean => settings.identities.some(({ matches }) => matches(table));
   const unidentified = captured.filter(
@@ -333,25 +293,53 @@ function tableFindings(
     return of(option, warn(about, message, `ALTER TABLE ${quoteTable(table)} REPLICA IDENTITY FULL;`));
   });
   if (captured.length === 0)
-    findings.push(of(option, warn('tables', 'no table matches the filters', 'check table.include.list')));
+    findings.push(of(option, warn('tables', 'no table matches the filters', `check ${names.tables}`)));
   else if (findings.length === 0) findings.push(of(option, ok('tables', `${String(captured.length)} are captured`)));
   return findings;
 }
 
-/** Poolers pass on ordinary connections, and no replication connections. */
+/** Whether the server accepts a connection of the replication protocol, which needs an entry in pg_hba.conf. */
 async function connectionFindings(settings: LogSettings): Promise<PreflightFinding[]> {
   const about = 'replication connection';
-  const option = 'database.hostname';
+  const option = settings.names.server;
   try {
-    const connection = await ReplicationConnection.open(settings.connection);
-    try {
-      await connection.command('IDENTIFY_SYSTEM');
-    } finally {
-      connection.close();
-    }
+    const { connection } = await connectToServer(settings);
+    connection.close();
     return [of(option, ok(about, 'is accepted'))];
   } catch (error) {
-    const message = `is refused, although others are accepted: ${toError(error).message}. A pooler does not pass it on`;
-    return [of(option, fail(about, message, 'name the server itself, and allow the user in pg_hba.conf'))];
+    const { message } = toError(error);
+    // A pooler: the message says what to do.
+    if (error instanceof ConnectError) return [of(option, fail(about, message))];
+    const fix = `allow the user to replicate in pg_hba.conf, or name the server itself in ${settings.names.address}`;
+    return [of(option, fail(about, `is refused: ${message}`, fix))];
   }
+}
+
+const CHECK_TIMEOUT_MS = 3_000;
+
+/**
+ * The errors of `/validate`: each prevents a connector with these settings from working.
+ * @throws DatabaseError if the server cannot be reached
+ */
+export async function preflightProblems(settings: LogSettings): Promise<readonly OptionResult[]> {
+  const connection = { ...settings.connection, connectTimeoutMs: CHECK_TIMEOUT_MS };
+  const executor = openExecutor(connection, { logger: silentLogger, poolSize: 1 });
+  try {
+    await connectWithAttempts(executor, { attempts: 1, backoffMs: 0 });
+    const findings = (await preflight(executor, settings)).filter(({ level }) => level === 'fail');
+    return findings.map(({ option, about, message, remedy }) =>
+      optionError(option, `${about}: ${message}${remedy === undefined ? '' : `. To fix it: ${remedy}`}`),
+    );
+  } catch (error) {
+    const pooler = poolerError(error, settings);
+    if (pooler === undefined) throw error;
+    return [optionError(settings.names.server, pooler.message)];
+  } finally {
+    await executor.close();
+  }
+}
+
+/** An error of one option, as `/validate` reports it. */
+export function optionError(name: string, message: string): OptionResult {
+  return { name, value: null, recommendedValues: [], errors: [message], visible: true };
 }

@@ -1,17 +1,13 @@
 import { ConnectError, type Logger } from '../../src/index.ts';
 import { ownStatement, quoteIdentifier, quoteTable, type Executor, type Session } from '../database/index.ts';
 import { listTables, type ListedTable } from './catalogue.ts';
+import { STRUCTURE_TABLE } from './ddl-triggers.ts';
 import { parseLsn } from './lsn.ts';
 import type { LogSettings } from './settings.ts';
 
-const PUBLICATION = ownStatement(
-  'log source: publication',
-  `SELECT p.puballtables FROM pg_catalog.pg_publication p WHERE p.pubname = $1::name`,
-);
-
 const PUBLICATION_STATE = ownStatement(
   'log source: content of a publication',
-  `SELECT p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate,
+  `SELECT p.puballtables, pg_has_role(p.pubowner, 'USAGE'), p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate,
     to_json(ARRAY(SELECT t.schemaname || '.' || t.tablename FROM pg_catalog.pg_publication_tables t
       WHERE t.pubname = p.pubname))::text
   FROM pg_catalog.pg_publication p WHERE p.pubname = $1::name`,
@@ -39,6 +35,10 @@ export interface SlotState {
 }
 
 export interface PublicationState {
+  /** Whether it is FOR ALL TABLES. */
+  readonly hasAllTables: boolean;
+  /** Whether the user may change it. */
+  readonly isOwned: boolean;
   /** `schema.table` of each table. */
   readonly tables: readonly string[];
   /** Operations that it does not publish. */
@@ -53,11 +53,16 @@ export async function readPublication(
   const { rows } = await session.ask(PUBLICATION_STATE, [name]);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const omitted = ['insert', 'update', 'delete', 'truncate'].filter((_, index) => row[index] !== 't');
-  return { tables: JSON.parse(row[4] ?? '[]') as readonly string[], omitted };
+  const [hasAllTables, isOwned, ...operations] = row;
+  return {
+    hasAllTables: hasAllTables === 't',
+    isOwned: isOwned === 't',
+    tables: JSON.parse(operations[4] ?? '[]') as readonly string[],
+    omitted: ['insert', 'update', 'delete', 'truncate'].filter((_, index) => operations[index] !== 't'),
+  };
 }
 
-/** The tables that the settings include, ordered by name. Partitions count where the publication has their changes under their names. */
+/** The tables that the settings include, ordered by name. Partitions are included if the publication publishes changes under their names. */
 export async function capturedTables(
   session: Pick<Session, 'ask'>,
   settings: LogSettings,
@@ -69,35 +74,56 @@ export async function capturedTables(
   });
 }
 
-/** Creates the publication, or makes it fit, as `publication.autocreate.mode` says. @throws ConnectError if it must exist */
+/** Creates the publication, or sets its tables, as `publication.autocreate.mode` says. @throws ConnectError if it must exist */
 export async function ensurePublication(
   executor: Executor,
   settings: LogSettings,
   tables: readonly ListedTable[],
   logger: Logger,
 ): Promise<void> {
-  const { name, autocreate, viaRoot } = settings.publication;
-  const { rows } = await executor.ask(PUBLICATION, [name]);
-  const publication = quoteIdentifier(name);
+  const { name, autocreate } = settings.publication;
+  const existing = await readPublication(executor, name);
   const list = tables.map((table) => quoteTable(table)).join(', ');
-  const exists = rows.length > 0;
-  if (exists && autocreate !== 'filtered') return;
-  if (!exists && autocreate === 'disabled') {
+  if (existing !== undefined && (autocreate !== 'filtered' || existing.hasAllTables)) {
+    const later = settings.hasDdl ? laterTablesProblem(existing, settings) : undefined;
+    if (later !== undefined) logger.warn(`Publication ${name} ${later.message}. To fix it: ${later.fix}`);
+    return;
+  }
+  if (existing === undefined && autocreate === 'disabled') {
     throw new ConnectError('Publication autocreation is disabled, please create one and restart the connector.');
   }
   if (autocreate === 'filtered' && tables.length === 0) {
     throw new ConnectError(`No table matches the filters, so that publication ${name} would have no tables`);
   }
-  if (exists) {
-    await executor.query(`ALTER PUBLICATION ${publication} SET TABLE ${list}`);
+  if (existing !== undefined) {
+    await executor.query(`ALTER PUBLICATION ${quoteIdentifier(name)} SET TABLE ${list}`);
     return;
   }
   const content = { all_tables: ' FOR ALL TABLES', filtered: ` FOR TABLE ${list}`, no_tables: '', disabled: '' }[
     autocreate
   ];
-  const root = viaRoot ? ' WITH (publish_via_partition_root = true)' : '';
-  await executor.query(`CREATE PUBLICATION ${publication}${content}${root}`);
+  await executor.query(publicationSql(settings, content));
   logger.info(`Created publication ${name}${content}`);
+}
+
+/** @param content such as ` FOR ALL TABLES` */
+export function publicationSql({ publication: { name, viaRoot } }: LogSettings, content: string): string {
+  const root = viaRoot ? ' WITH (publish_via_partition_root = true)' : '';
+  return `CREATE PUBLICATION ${quoteIdentifier(name)}${content}${root}`;
+}
+
+/** With `log.ddl`: what a publication for some of the tables lacks, and the SQL that fixes it. */
+export function laterTablesProblem(
+  publication: PublicationState,
+  settings: LogSettings,
+): { readonly message: string; readonly fix: string } | undefined {
+  if (publication.hasAllTables) return undefined;
+  const message = publication.tables.includes(STRUCTURE_TABLE)
+    ? 'is not FOR ALL TABLES: tables that are created later are not sent'
+    : `is not FOR ALL TABLES and lacks ${STRUCTURE_TABLE}: tables that are created later are not sent, and neither are changes of the structure of the others`;
+  const create = publicationSql(settings, ' FOR ALL TABLES');
+  const fix = `as superuser: BEGIN; DROP PUBLICATION ${quoteIdentifier(settings.publication.name)}; ${create}; COMMIT;`;
+  return { message, fix };
 }
 
 /** Sets the replica identities that the settings name. */

@@ -31,7 +31,7 @@ export class RecordBlocks {
   }
 
   /**
-   * Takes the records as blocks. Only when all of them are acknowledged, the offset is `after`.
+   * Returns the records as blocks. The offset `after` is stored only once all of them were acknowledged.
    * @param before the offset before the first of the records
    */
   take(before: SourceCoordinates, after: SourceCoordinates): SourceBlock[] {

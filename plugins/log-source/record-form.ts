@@ -45,7 +45,7 @@ export interface RecordForm {
     tables: readonly ListedTable[],
     offset: SourceCoordinates,
   ): Promise<readonly SourceRecord[]>;
-  /** Called when the log is read from the position that was sent: nothing that was made after it counts as sent. */
+  /** Called when a stream opens. It begins after the last record that was sent; records that were made after that are made again. */
   streamOpened(): void;
   /**
    * @param definition its columns are those of the rows, in their order

@@ -1,4 +1,4 @@
-/** Kinds of cells that have no bytes, in place of their start. */
+/** Values of `#starts` for cells without bytes. */
 const NULL_CELL = -1;
 const UNCHANGED_CELL = -2;
 
@@ -62,7 +62,7 @@ export class RowCells {
     return this.#message.toString('utf8', this.#starts[index], this.#ends[index]);
   }
 
-  /** Whether the value is that of the same column in another row. */
+  /** Whether another row has the same value in this column. */
   isSame(index: number, other: RowCells): boolean {
     if (this.isNull(index) || other.isNull(index)) return this.isNull(index) === other.isNull(index);
     if (this.isUnchanged(index)) return true;

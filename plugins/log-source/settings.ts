@@ -17,10 +17,36 @@ export interface ModeSettings {
   readonly includesUnknown: boolean;
 }
 
+/** Names of the options in messages: each connector class has its own. */
+export interface LogOptionNames {
+  readonly server: string;
+  /** The option or options with the host and the port. */
+  readonly address: string;
+  readonly user: string;
+  readonly slot: string;
+  readonly publication: string;
+  /** The option that makes the connector keep its publication up to date. */
+  readonly autocreate: string;
+  readonly tables: string;
+  readonly snapshotMode: string;
+}
+
+const NAMES: LogOptionNames = {
+  server: 'database.hostname',
+  address: 'database.hostname and database.port',
+  user: 'database.user',
+  slot: 'slot.name',
+  publication: 'publication.name',
+  autocreate: 'publication.autocreate.mode',
+  tables: 'table.include.list',
+  snapshotMode: 'snapshot.mode',
+};
+
 export type SnapshotMode = 'always' | 'initial' | 'initial_only' | 'no_data' | 'when_needed';
 
 /** The configuration of the connector, read and ready to use. */
 export interface LogSettings {
+  readonly names: LogOptionNames;
   readonly connection: ConnectionSettings;
   /** Attempts of the first connection; a stream that breaks is opened again without a limit. */
   readonly attempts: { readonly attempts: number; readonly backoffMs: number };
@@ -41,6 +67,8 @@ export interface LogSettings {
     readonly autocreate: 'disabled' | 'all_tables' | 'filtered' | 'no_tables';
     readonly viaRoot: boolean;
   };
+  /** Whether changes of the structure of tables are sent (`log.ddl`), which needs a publication for all tables. */
+  readonly hasDdl: boolean;
   /** Tables, as regular expressions, and the replica identity that they get. */
   readonly identities: readonly { readonly matches: (table: TableNaming) => boolean; readonly identity: string }[];
   readonly snapshot: {
@@ -93,6 +121,7 @@ export function logSettings(config: ConnectorConfig): LogSettings {
   const snapshotList = patterns(options['snapshot.include.collection.list']);
   const lower = <T extends string>(value: string | null): T => (value ?? '').toLowerCase() as T;
   return {
+    names: NAMES,
     connection: connectionOf(options),
     attempts: { attempts: CONNECT_ATTEMPTS, backoffMs: CONNECT_BACKOFF_MS },
     prefix,
@@ -110,6 +139,7 @@ export function logSettings(config: ConnectorConfig): LogSettings {
       autocreate: lower(options['publication.autocreate.mode']),
       viaRoot: options['publish.via.partition.root'] ?? false,
     },
+    hasDdl: false,
     identities: identitiesOf(options['replica.identity.autoset.values']),
     snapshot: {
       mode: lower(options['snapshot.mode']),

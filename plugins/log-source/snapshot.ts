@@ -122,7 +122,7 @@ async function* rowsOf(
   }
 }
 
-/** Gives each row its mark once the next row is known. */
+/** Marks each row (first, last …) once it is known whether another one follows. */
 class MarkedRows {
   readonly #snapshot: ExportedSnapshot;
   readonly #server: ServerState;
@@ -184,7 +184,7 @@ class MarkedRows {
   }
 }
 
-/** Passes values from a producer to a consumer, one at a time. Both ends when the signal is aborted. */
+/** Passes values from a producer to a consumer, one at a time. Producer and consumer fail when the signal is aborted. */
 class Handover<T> {
   readonly #signal: AbortSignal;
   #value: { readonly value: T; readonly taken: () => void } | undefined;

@@ -82,7 +82,7 @@ function alterStatements(before: TableStructure, after: TableStructure): readonl
   return statements;
 }
 
-/** Without an effect if the table has its new name already. */
+/** The statements have no effect if the table already has its new name. */
 function moveStatements(before: TableStructure, after: TableStructure): readonly SchemaStatement[] {
   const statements: SchemaStatement[] = [];
   if (before.schema !== after.schema) {
@@ -96,7 +96,7 @@ function moveStatements(before: TableStructure, after: TableStructure): readonly
   return statements;
 }
 
-/** Rows that exist get the value that they have in the source, and not what the default is when the statement is repeated. */
+/** Existing rows get the value that they have in the source, because the default could yield another value in the target. */
 function addActions(column: StructureColumn): readonly string[] {
   const name = quoteIdentifier(column.name);
   const add = `ADD COLUMN IF NOT EXISTS ${name}`;
@@ -126,7 +126,7 @@ function changeActions(old: StructureColumn, column: StructureColumn): readonly 
   return actions;
 }
 
-/** BY DEFAULT, because rows bring their values. */
+/** Identity columns are BY DEFAULT, because records contain their values. */
 function definition(column: StructureColumn): string {
   const parts = [column.type];
   if (column.generated !== '') {

@@ -17,9 +17,9 @@ const KEPT = ownStatement(
   WHERE s.slot_name = $1::name`,
 );
 
-/** A transaction that is open for less does not hold the log. */
+/** A transaction that has been open for less is not reported as the holder of the log. */
 const LONG_TRANSACTION_S = 10;
-/** A slot that is going to be invalidated within this time is reported. */
+/** A slot is reported if it will be invalidated within this time. */
 const SOON_S = 3_600;
 
 /** The log that the server keeps for the slot. */

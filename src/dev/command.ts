@@ -77,7 +77,7 @@ export async function runDev(options: DevOptions): Promise<number> {
     const counts = new StackCounts(running);
     await counts.read();
     const data = new AbortController();
-    const producing = produceSampleData(running.kafka, data.signal, logger);
+    const producing = produceSampleData(running, data.signal, logger);
     live.header(running, logFile);
     const startLimitMs = Date.now() + TASKS_START_MS;
     let isEnding = exitAfterMs === undefined;

@@ -1,5 +1,5 @@
 import { Password } from '../config/password.ts';
-import { openExecutor, parseConnectionUrl } from '../../plugins/database/index.ts';
+import { openExecutor, parseConnectionUrl, type Executor } from '../../plugins/database/index.ts';
 import { ConnectError } from '../errors.ts';
 import { httpRequest } from '../http/http-client.ts';
 import { createKafkaClient } from '../kafka/client/client.ts';
@@ -26,7 +26,18 @@ export interface RunningStack {
  */
 export async function feed(stack: RunningStack, signal: AbortSignal, logger: Logger): Promise<void> {
   const kafka = createKafkaClient({ 'bootstrap.servers': stack.bootstrapServers, 'client.id': 'sluice-feed' }, logger);
-  await Promise.all([createSampleTopics(kafka), createTables(stack, logger)]);
+  const settings = parseConnectionUrl(stack.databaseUrl, { user: stack.user, password: new Password(stack.password) });
+  const executor = openExecutor(settings, { logger, poolSize: 1 });
+  try {
+    await Promise.all([createSampleTopics(kafka), createTables(executor)]);
+    await createConnectors(stack, signal, logger);
+    await produceSampleData({ kafka, executor }, signal, logger);
+  } finally {
+    await executor.close();
+  }
+}
+
+async function createConnectors(stack: RunningStack, signal: AbortSignal, logger: Logger): Promise<void> {
   for (const { name, config } of await sampleConnectors(stack.databaseUrl)) {
     const url = new URL(`${stack.connectUrl}/connectors/${encodeURIComponent(name)}/config`);
     const headers = { 'content-type': 'application/json' };
@@ -35,17 +46,10 @@ export async function feed(stack: RunningStack, signal: AbortSignal, logger: Log
     if (status >= 300) throw new ConnectError(`PUT ${url.href}: ${String(status)} ${body.toString()}`);
     logger.info(`Connector ${name} is configured`);
   }
-  await produceSampleData(kafka, signal, logger);
 }
 
-async function createTables(stack: RunningStack, logger: Logger): Promise<void> {
-  const settings = parseConnectionUrl(stack.databaseUrl, { user: stack.user, password: new Password(stack.password) });
-  const executor = openExecutor(settings, { logger, poolSize: 1 });
-  try {
-    for (const table of HOST_TABLES) for (const statement of table.split(';\n')) await executor.query(statement);
-  } finally {
-    await executor.close();
-  }
+async function createTables(executor: Executor): Promise<void> {
+  for (const table of HOST_TABLES) for (const statement of table.split(';\n')) await executor.query(statement);
 }
 
 function required(name: string): string {

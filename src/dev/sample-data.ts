@@ -1,8 +1,9 @@
-import { hostname } from 'node:os';
+import { hostname, loadavg } from 'node:os';
 import { Backoff } from '../async/backoff.ts';
 import { sleep } from '../async/sleep.ts';
 import { ConnectError, firstCause, toError } from '../errors.ts';
 import type { Admin, KafkaClient, ProducedRecord } from '../kafka/api.ts';
+import type { Executor } from '../../plugins/database/index.ts';
 import { ErrorCode } from '../kafka/errors/error-codes.ts';
 import { isRetriable, KafkaError } from '../kafka/errors/kafka-errors.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -78,6 +79,7 @@ export const HOST_TABLES = [
     ['bytes_recv int8', 'bytes_sent int8', 'packets_recv int8', 'packets_sent int8'],
     ['interface'],
   ),
+  table('host_peak', ['load1 float8', 'samples int4'], []),
 ];
 
 function table(name: string, columns: readonly string[], tags: readonly string[]): string {
@@ -94,11 +96,28 @@ function table(name: string, columns: readonly string[], tags: readonly string[]
   ].join(';\n');
 }
 
+/** Each row of `host_peak` has five seconds: it changes during them, and is deleted five seconds later. */
+const RECORD_PEAK = `INSERT INTO host_peak (k_timestamp, host, load1, samples)
+  VALUES (to_timestamp(floor(extract(epoch FROM now()) / 5) * 5), $1, $2, 1)
+  ON CONFLICT (k_timestamp, host) DO UPDATE
+    SET load1 = greatest(host_peak.load1, EXCLUDED.load1), samples = host_peak.samples + 1`;
+const DELETE_PEAKS = `DELETE FROM host_peak WHERE host = $1 AND k_timestamp < now() - interval '10 seconds'`;
+
+/** The destinations of the sample data. */
+export interface SampleTargets {
+  readonly kafka: KafkaClient;
+  readonly executor: Executor;
+}
+
 /**
- * Produces the metrics of this host as line protocol and those of this process as `json_db`, once per second, until `signal` aborts. If
- * the data of a second cannot be sent, this is logged, and production continues with the next second.
+ * Once per second, until `signal` aborts: produces the metrics of this host as line protocol and those of this process as `json_db`, and
+ * keeps the table `host_peak`. If the data of a second cannot be sent, this is logged, and production continues with the next second.
  */
-export async function produceSampleData(kafka: KafkaClient, signal: AbortSignal, logger: Logger): Promise<void> {
+export async function produceSampleData(
+  { kafka, executor }: SampleTargets,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<void> {
   const producer = kafka.producer();
   // Records that wait for an unreachable broker must not delay the end.
   const end = () => void producer.close(CLOSE_MS).catch(() => undefined);
@@ -106,17 +125,23 @@ export async function produceSampleData(kafka: KafkaClient, signal: AbortSignal,
   try {
     for await (const lines of hostMetrics(1000, signal)) {
       const records = [...lines.map((line) => record(HOST_TOPIC, line)), record(PROCESS_TOPIC, processMetrics())];
-      try {
-        await producer.send(records);
-      } catch (error) {
-        if (signal.aborted) break;
-        logger.warn(`Failed to send the sample data of this second: ${toError(error).message}`);
+      const sent = await Promise.allSettled([producer.send(records), keepPeaks(executor, signal)]);
+      if (signal.aborted) break;
+      for (const each of sent) {
+        if (each.status === 'fulfilled') continue;
+        logger.warn(`Failed to send the sample data of this second: ${toError(each.reason).message}`);
       }
     }
   } finally {
     signal.removeEventListener('abort', end);
     await producer.close(CLOSE_MS);
   }
+}
+
+async function keepPeaks(executor: Executor, signal: AbortSignal): Promise<void> {
+  const [load = 0] = loadavg();
+  await executor.query(RECORD_PEAK, [hostname(), String(load)], { signal });
+  await executor.query(DELETE_PEAKS, [hostname()], { signal });
 }
 
 function record(topic: string, value: string): ProducedRecord {

@@ -83,9 +83,9 @@ export class StackCounts {
     return Number(rows[0]?.[0] ?? 0);
   }
 
-  /** Ends of the topics that the sample source writes. */
+  /** Ends of the topics that the sample sources write. */
   async #countRecords(): Promise<number> {
-    const topics = (await this.#admin.topics()).filter((topic) => /^dev-.*-json_db$/.test(topic));
+    const topics = (await this.#admin.topics()).filter((topic) => /^dev-.*-(?:json_db|struct)$/.test(topic));
     const ends = await Promise.all(topics.map((topic) => this.#admin.endOffsets(topic)));
     return ends.flat().reduce((sum, { offset }) => sum + offset, 0);
   }

@@ -31,6 +31,8 @@ const POSTGRES_PORT = 5432;
 const KAFKA_PORT = 9092;
 const REST_PORT = 8083;
 const DATABASE_API_PORT = 8080;
+/** The log source needs them. */
+const POSTGRES_SETTINGS = { wal_level: 'logical' };
 /** Maximum time for a worker to join its group on a reachable cluster. */
 const WORKER_START_MS = 60_000;
 
@@ -98,7 +100,7 @@ async function startServices(options: StackOptions, endings: (() => Promise<unkn
   const startPostgres = async () => {
     const dataDir = join(state, 'postgres');
     const postgres = await startOnFreePorts([POSTGRES_PORT], ([port = 0]) =>
-      LocalPostgres.start({ dataDir, port, onProgress, signal }),
+      LocalPostgres.start({ dataDir, port, settings: POSTGRES_SETTINGS, onProgress, signal }),
     );
     endings.push(() => postgres.stop());
     started.push(postgres);
@@ -147,8 +149,9 @@ async function prepareDatabase(
   try {
     const role = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [SAMPLE]);
     const name = quoteIdentifier(SAMPLE);
-    // Clients such as Telegraf create their own database.
-    if (role.rowCount === 0) await admin.query(`CREATE ROLE ${name} LOGIN CREATEDB PASSWORD ${quoteLiteral(SAMPLE)}`);
+    if (role.rowCount === 0) await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD ${quoteLiteral(SAMPLE)}`);
+    // Clients such as Telegraf create their own database, and the log source replicates. Earlier versions created the role without this.
+    await admin.query(`ALTER ROLE ${name} CREATEDB REPLICATION`);
     const database = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [SAMPLE]);
     if (database.rowCount === 0) await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
   } finally {

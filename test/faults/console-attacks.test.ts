@@ -129,7 +129,7 @@ describe('the console under attack', function () {
     for (const name of ['.', '..']) {
       const { status, text } = await ask('POST', '/ui/connectors', { name, config: { ...config, name } });
       assert.equal(status, 400);
-      assert.match(text, /give another name/);
+      assert.match(text, /choose another name/);
     }
   });
 

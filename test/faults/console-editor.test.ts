@@ -298,7 +298,7 @@ describe('the console’s editor of configurations', function () {
 
   it('changes nothing through a console that is read only, and gives no stored value to what has none', async () => {
     const config = { ...configOf('nothing'), name: 'nothing', 'connection.password': '[hidden]' };
-    const missing = '[hidden] replaces a stored value, and none is stored for connection.password: give the value';
+    const missing = '[hidden] replaces a stored value, and none is stored for connection.password: enter the value';
     assert.deepEqual(await ask('POST', '/ui/connectors', { name: 'nothing', config }), [400, missing]);
     const save = { config, version: '' };
     assert.deepEqual(await ask('PUT', '/ui/connectors/nothing/config', save), [404, 'Connector nothing not found']);

@@ -48,7 +48,7 @@ describe('sluice dev', function () {
     assert.ok(moved.sourceRecords > 0, 'records came out');
     assert.deepEqual(
       moved.connectors.map(({ name, state }) => [name, state]).sort(),
-      ['host-metrics-sink', 'process-metrics-sink', 'tables-source'].map((name) => [name, 'RUNNING']),
+      ['changes-source', 'host-metrics-sink', 'process-metrics-sink', 'tables-source'].map((name) => [name, 'RUNNING']),
     );
   });
 
@@ -67,10 +67,11 @@ describe('sluice dev', function () {
     const kafka = await LocalKafka.start();
     try {
       const { child, printed } = dev(
-        ...['--exit-after', '12', '--bootstrap', kafka.bootstrapServers, '--data', join(folder, 'named')],
+        ...['--exit-after', '20', '--bootstrap', kafka.bootstrapServers, '--data', join(folder, 'named')],
       );
       const closed = once(child, 'close') as Promise<[number]>;
-      await until(() => /Rows into PostgreSQL [1-9]/.test(printed.out), 'rows flow');
+      const isRunning = () => /Rows into PostgreSQL [1-9].*changes-source RUNNING tasks: RUNNING/.test(printed.out);
+      await until(isRunning, 'rows flow, and the task that starts last runs');
       await kafka.kill();
       const [code] = await closed;
       assert.equal(code, 1);
@@ -150,12 +151,17 @@ describe('sluice dev', function () {
       ]);
       await more?.();
       await until(async () => (await table(rows))?.[2]?.[2] === 0.5, 'the row is changed');
-      const back = [...((await goBack?.()) ?? '').matchAll(/\{"table":"meters".*?"data":\[\{"id":(\d+)/g)];
-      assert.deepEqual(
-        back.map(([, id]) => id),
-        ['1', '2', '3'],
-      );
+      const back = [...((await goBack?.()) ?? '').matchAll(/\{"kind":"(\w+)"/g)].map(([, kind]) => kind);
+      const rowsOfTable = ['snapshot', 'snapshot', 'snapshot'];
+      assert.deepEqual(back, [...rowsOfTable, ...rowsOfTable, 'update']);
       assert.equal(await remove?.(), '');
+    });
+
+    it('has the updates and deletes of a table in a topic, from the log', async () => {
+      const bootstrap = /Kafka +(\S+)/.exec(running.printed.out)?.[1] ?? '';
+      const text = await sh(`npx sluice consume dev-sluice-host_peak-struct --bootstrap ${bootstrap} --count 20`);
+      const operations = new Set([...text.matchAll(/"op":"(\w)"/g)].map(([, operation]) => operation));
+      for (const operation of ['c', 'u', 'd']) assert.ok(operations.has(operation), `${operation}\n${text}`);
     });
 
     it('shows the topic that a sink waits for', async () => {

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import type { LocalPostgres } from '../../src/dev/postgres.ts';
 import { sourceConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { logicalPostgres } from '../support/log-source.ts';
-import { uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
-import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { logWorkerStage } from '../support/log-source-stage.ts';
+import { uniqueName } from '../support/services.ts';
 
 const AT_MS = 1_767_225_600_000;
 
@@ -23,36 +18,19 @@ const ROWS: Readonly<Record<string, (second: number, temp: number) => string>> =
 };
 
 describe('the database source that reads the log', function () {
-  let server: LocalPostgres;
-  let db: TestDatabase;
-  let sql: SqlClient;
-  let kafka: KafkaTraffic;
-  let sluice: WorkerProcess;
+  const stage = logWorkerStage();
 
-  before(async () => {
-    [{ server, db }, kafka, sluice] = await Promise.all([
-      logicalPostgres(),
-      KafkaTraffic.shared(),
-      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '200' } }),
-    ]);
-    sql = new SqlClient(db);
-  });
   beforeEach(async () => {
-    await sql.run(
+    await stage.sql.run(
       'create table meters (ts timestamptz(3), temp float8, site varchar(16), primary key (ts, site))',
       `comment on column meters.site is 'sluice:primary-tag'`,
       `insert into meters values ('2026-01-01 00:00:00+00', 1.5, 'oslo')`,
     );
   });
-  afterEach(() => sql.run('drop table meters'));
-  after(async () => {
-    await sluice.discard();
-    await sql.close();
-    await server.discard();
-  });
+  afterEach(() => stage.sql.run('drop table meters'));
 
   function config(more: Readonly<Record<string, string>>): Record<string, string> {
-    const { 'poll.interval.ms': _, ...options } = sourceConfig(db, {
+    const { 'poll.interval.ms': _, ...options } = sourceConfig(stage.db, {
       'read.method': 'log',
       'table.include': 'meters',
       'topic.prefix': uniqueName('log'),
@@ -66,36 +44,37 @@ describe('the database source that reads the log', function () {
     const name = uniqueName('log');
     const options = config({ 'out.format': format, ...more });
     const topic = `${options['topic.prefix'] ?? ''}-postgres-meters-${format}`;
-    await kafka.createTopic(topic);
-    await sluice.rest.create(name, options);
-    const slot = `sluice_${name.replaceAll('-', '_')}`;
-    const active = `select count(*) from pg_replication_slots where slot_name = '${slot}' and active`;
-    await until(async () => (await sql.number(active)) === 1, `slot ${slot} is read`);
+    await stage.kafka.createTopic(topic);
+    await stage.sluice.rest.create(name, options);
+    await stage.untilRead(`sluice_${name.replaceAll('-', '_')}`);
     return topic;
   }
 
   for (const [format, rowOf] of Object.entries(ROWS)) {
     it(`sends inserted and updated rows as ${format}, after those that exist`, async () => {
       const topic = await start(format);
-      await sql.run(
+      await stage.sql.run(
         `insert into meters values ('2026-01-01 00:00:01+00', 2.5, 'oslo')`,
         `update meters set temp = 3.5 where temp = 2.5`,
         'delete from meters where temp = 1.5',
         `insert into meters values ('2026-01-01 00:00:02+00', 4.5, 'oslo')`,
       );
-      const texts = await kafka.texts(topic, 4);
+      const texts = await stage.kafka.texts(topic, 4);
       assert.deepEqual(texts, [rowOf(0, 1.5), rowOf(1, 2.5), rowOf(1, 3.5), rowOf(2, 4.5)]);
     });
   }
 
   it('leaves large values that a change did not touch out of json_db', async () => {
-    await sql.run('alter table meters add column body text', 'alter table meters alter body set storage external');
+    await stage.sql.run(
+      'alter table meters add column body text',
+      'alter table meters alter body set storage external',
+    );
     const topic = await start('json_db', { 'log.snapshot.mode': 'no_data' });
-    await sql.run(
+    await stage.sql.run(
       `insert into meters values ('2026-01-01 00:00:01+00', 2.5, 'oslo', repeat('x', 5000))`,
       'update meters set temp = 3.5 where temp = 2.5',
     );
-    const rows = (await kafka.texts(topic, 2)).map(
+    const rows = (await stage.kafka.texts(topic, 2)).map(
       (text) => (JSON.parse(text) as { readonly data: readonly Readonly<Record<string, unknown>>[] }).data[0],
     );
     assert.deepEqual(
@@ -114,8 +93,8 @@ describe('the database source that reads the log', function () {
       'value.converter': json,
       'value.converter.schemas.enable': 'false',
     });
-    await sql.run('update meters set temp = 2.5', 'delete from meters');
-    const values = (await kafka.read(topic, ({ length }) => length >= 4)).map(({ value }) =>
+    await stage.sql.run('update meters set temp = 2.5', 'delete from meters');
+    const values = (await stage.kafka.read(topic, ({ length }) => length >= 4)).map(({ value }) =>
       value === null
         ? null
         : (JSON.parse(value.toString()) as {
@@ -131,7 +110,7 @@ describe('the database source that reads the log', function () {
 
   it('is refused with options that have no meaning with the log, each by name', async () => {
     const refused = async (options: Readonly<Record<string, string>>): Promise<readonly string[]> => {
-      const answer = await sluice.rest.request<{
+      const answer = await stage.sluice.rest.request<{
         readonly configs: readonly { readonly value: { readonly name: string; readonly errors: readonly string[] } }[];
       }>('PUT', '/connector-plugins/DbSourceConnector/config/validate', { name: 'x', ...options });
       return answer.body.configs.flatMap(({ value }) => (value.errors.length > 0 ? [value.name] : []));
@@ -155,13 +134,18 @@ describe('the database source that reads the log', function () {
 
   it('is refused with log.ddl, with the SQL of the event triggers, unless the user may create them', async () => {
     const user = uniqueName('plain').replaceAll('-', '_');
-    await sql.run(`create role ${user} login replication password 'x'`);
+    await stage.sql.run(
+      `create role ${user} login replication password 'x'`,
+      `grant select on meters to ${user}`,
+      `create publication ${user} for all tables`,
+    );
+    const ddl = { 'out.format': 'cdc_db', 'log.ddl': 'true', 'topic.per.stable': 'false' };
     const options = {
-      ...config({ 'out.format': 'cdc_db', 'log.ddl': 'true', 'topic.per.stable': 'false' }),
+      ...config({ ...ddl, 'log.publication.name': user }),
       'connection.user': user,
       'connection.password': 'x',
     };
-    const answer = await sluice.rest.request<{
+    const answer = await stage.sluice.rest.request<{
       readonly configs: readonly { readonly value: { readonly name: string; readonly errors: readonly string[] } }[];
     }>('PUT', '/connector-plugins/DbSourceConnector/config/validate', { name: 'x', ...options });
     const wrong = answer.body.configs.filter(({ value }) => value.errors.length > 0);
@@ -171,7 +155,7 @@ describe('the database source that reads the log', function () {
     );
     assert.match(
       wrong[0]?.value.errors[0] ?? '',
-      /event triggers need a superuser.*CREATE EVENT TRIGGER sluice_ddl_end/s,
+      /^event triggers: only a superuser may create them\. To fix it: run this once .*CREATE EVENT TRIGGER sluice_ddl_end/s,
     );
   });
 });

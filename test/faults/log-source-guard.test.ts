@@ -1,31 +1,17 @@
 import assert from 'node:assert/strict';
-import type { LocalPostgres } from '../../src/dev/postgres.ts';
-import { logicalPostgres, logSourceConfig } from '../support/log-source.ts';
-import { LogSourceRun } from '../support/log-source-run.ts';
-import { uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
+import { logSourceConfig } from '../support/log-source.ts';
+import { logStage } from '../support/log-source-stage.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 
 const LIMIT = 500_000;
 
 describe('the limit for the log that the server keeps for the log source', function () {
-  let server: LocalPostgres;
-  let db: TestDatabase;
-  let sql: SqlClient;
-  const runs: LogSourceRun[] = [];
-
-  before(async () => {
-    ({ server, db } = await logicalPostgres());
-    sql = new SqlClient(db);
-  });
-  afterEach(() => Promise.all(runs.splice(0).map((each) => each.stop())));
-  after(async () => {
-    await sql.close();
-    await server.discard();
-  });
+  const stage = logStage();
 
   /** A started task, which is not polled while more is written than the limit. */
   async function behind(action: string) {
+    const { db, sql } = stage;
     const table = uniqueName('t').replaceAll('-', '_');
     await sql.run(`create table ${table} (n int, pad text)`, `insert into ${table} values (0, 'first')`);
     const config = logSourceConfig(db, {
@@ -34,8 +20,7 @@ describe('the limit for the log that the server keeps for the log source', funct
       'log.max.lag.bytes': String(LIMIT),
       'log.max.lag.action': action,
     });
-    const run = new LogSourceRun();
-    runs.push(run);
+    const run = stage.newRun();
     await run.start(config);
     await run.pollUntil(() => run.records.length === 1, 'the snapshot is sent');
     await run.pollUntil(() => run.metric('Connected') === 1, 'the stream is open');

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { dbSource } from '../../plugins/db-source/plugin.ts';
 import { postgresLogSource } from '../../plugins/log-source/plugin.ts';
 import { LocalPostgres } from '../../src/dev/postgres.ts';
-import { silentLogger } from '../../src/index.ts';
+import { silentLogger, type SourceConnectorPlugin } from '../../src/index.ts';
+import { sourceConfig } from '../support/connectors.ts';
 import { logSourceConfig } from '../support/log-source.ts';
+import { LogSourceRun } from '../support/log-source-run.ts';
+import { hasPooler, Pooler } from '../support/pooler.ts';
 import { onServer, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 
@@ -39,13 +43,24 @@ describe('the checks of the log source before its start', function () {
 
   async function check(more: Readonly<Record<string, string>>, from = reader) {
     const config = logSourceConfig(from, { 'publication.name': 'orders_only', 'slot.name': 'checked', ...more });
+    return checkWith(postgresLogSource, config);
+  }
+
+  /** The same checks of DbSource with `read.method=log`. */
+  async function checkDbSource(more: Readonly<Record<string, string>>, from = reader) {
+    const log = { 'read.method': 'log', 'log.publication.name': 'orders_only', 'log.slot.name': 'checked' };
+    const { 'poll.interval.ms': _, ...config } = sourceConfig(from, { name: 'x', ...log, ...more });
+    return checkWith(dbSource, config);
+  }
+
+  async function checkWith(plugin: SourceConnectorPlugin, config: Readonly<Record<string, string>>) {
     const topics: string[] = [];
-    const findings = await postgresLogSource.diagnose?.(config, {
+    const findings = await plugin.diagnose?.(config, {
       logger: silentLogger,
       signal: new AbortController().signal,
       writesTo: (names) => topics.push(...names),
     });
-    const results = (await postgresLogSource.validate?.(config)) ?? [];
+    const results = (await plugin.validate?.(config)) ?? [];
     const told = (findings ?? []).map(({ level, about, message, remedy }) =>
       [level, about, message, remedy].join(' | '),
     );
@@ -142,5 +157,79 @@ describe('the checks of the log source before its start', function () {
     } finally {
       await other.discard();
     }
+  });
+
+  it('checks DbSource with read.method=log too, each problem at its own option', async () => {
+    const orders = { 'table.include': 'orders', 'topic.prefix': 'p' };
+    const { told, topics, errors } = await checkDbSource(orders, db);
+    assert.deepEqual(errors, []);
+    for (const line of [
+      'ok | slot checked | is created at the first start | ',
+      'ok | publication orders_only | gets the captured tables | ',
+      'ok | replication connection | is accepted | ',
+    ])
+      assert.ok(told.includes(line), `${line}\n${told.join('\n')}`);
+    assert.deepEqual(topics, ['p-postgres-orders-json_db']);
+    assert.deepEqual((await checkDbSource(orders)).errors, [
+      'log.publication.name: publication orders_only: only its owner may add tables to it. To fix it: ALTER PUBLICATION "orders_only" OWNER TO "reader";',
+      'log.publication.name: table public.orders: only its owner may add it to publication orders_only. To fix it: ALTER TABLE "public"."orders" OWNER TO "reader";',
+    ]);
+    await sql.run(`select pg_create_physical_replication_slot('one')`);
+    try {
+      assert.deepEqual((await checkDbSource({ ...orders, 'log.slot.name': 'one' }, db)).errors, [
+        'log.slot.name: slot one: Slot one has the output plugin of a physical slot, not pgoutput. To fix it: name another slot in log.slot.name',
+      ]);
+    } finally {
+      await sql.run(`select pg_drop_replication_slot('one')`);
+    }
+  });
+
+  for (const [what, ignored] of [
+    ['refuses ordinary connections', []],
+    ['passes on ordinary connections', ['options']],
+    ['ignores that a connection is one for replication', ['options', 'replication']],
+  ] as const) {
+    it(`says in one sentence that the port is that of a pooler, which ${what}, and what to do`, async function () {
+      if (!hasPooler) this.skip();
+      const pooler = await Pooler.start(db, ignored);
+      try {
+        const sentence = `127.0.0.1:${String(pooler.db.port)} is a pooler, such as pgbouncer, which does not pass on replication connections: set`;
+        const own = `${sentence} database.hostname and database.port to the address of the PostgreSQL server itself`;
+        const [error = '', ...others] = (await check({}, pooler.db)).errors;
+        assert.deepEqual(others, []);
+        assert.match(error, /^database\.hostname: /);
+        assert.ok(error.endsWith(own), error);
+        const [second = ''] = (await checkDbSource({}, pooler.db)).errors;
+        assert.ok(second.endsWith(`${sentence} connection.url to the address of the PostgreSQL server itself`), second);
+        const run = new LogSourceRun();
+        await assert.rejects(run.start(logSourceConfig(pooler.db)), { message: own });
+        await run.stop();
+      } finally {
+        await pooler.discard();
+      }
+    });
+  }
+
+  it('warns with log.ddl of a publication that lacks tables which are created later, with the SQL that helps', async () => {
+    await sql.run('create publication orders_with_ddl for table orders');
+    const ddl = {
+      'out.format': 'cdc_db',
+      'log.ddl': 'true',
+      'topic.per.stable': 'false',
+      'table.include': 'orders',
+      'log.publication.name': 'orders_with_ddl',
+    };
+    const about = 'warn | publication orders_with_ddl | ';
+    const message =
+      'is not FOR ALL TABLES and lacks sluice_ddl.tables: tables that are created later are not sent, and neither are changes of the structure of the others';
+    const before = await checkDbSource(ddl, db);
+    assert.deepEqual(before.errors, []);
+    const [found = ''] = before.told.filter((line) => line.startsWith(about));
+    assert.ok(found.startsWith(`${about}${message} | as superuser: `), found);
+    await sql.run(...found.slice(found.indexOf('BEGIN')).split('; '));
+    const { told, errors } = await checkDbSource(ddl, db);
+    assert.deepEqual(errors, []);
+    assert.ok(told.includes('ok | publication orders_with_ddl | has all captured tables | '), told.join('\n'));
+    assert.ok(told.includes('ok | event triggers | exist, or are created at the first start | '), told.join('\n'));
   });
 });

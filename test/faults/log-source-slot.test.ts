@@ -5,47 +5,32 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseConnectionUrl, ReplicationConnection } from '../../plugins/database/index.ts';
 import { LogStream } from '../../plugins/log-source/log-stream.ts';
-import type { LocalPostgres } from '../../src/dev/postgres.ts';
 import { Password, RetriableError } from '../../src/index.ts';
 import { logicalPostgres, logSourceConfig } from '../support/log-source.ts';
-import { LogSourceRun } from '../support/log-source-run.ts';
+import type { LogSourceRun } from '../support/log-source-run.ts';
+import { logStage } from '../support/log-source-stage.ts';
 import { TcpProxy } from '../support/proxy.ts';
-import { uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 
 describe('the log source and the slot of the server', function () {
-  let server: LocalPostgres;
-  let db: TestDatabase;
-  let sql: SqlClient;
-  const runs: LogSourceRun[] = [];
-
-  before(async () => {
-    ({ server, db } = await logicalPostgres());
-    sql = new SqlClient(db);
-  });
-  afterEach(() => Promise.all(runs.splice(0).map((each) => each.stop())));
-  after(async () => {
-    await sql.close();
-    await server.discard();
-  });
+  const stage = logStage();
 
   /** A task that has sent a row of a table of its own, and was stopped. */
   async function stoppedRun() {
     const table = uniqueName('t').replaceAll('-', '_');
-    await sql.run(`create table ${table} (n int primary key)`);
-    const config = logSourceConfig(db, {
+    await stage.sql.run(`create table ${table} (n int primary key)`);
+    const config = logSourceConfig(stage.db, {
       'table.include.list': `public.${table}`,
       'snapshot.mode': 'no_data',
       'status.update.interval.ms': '100',
     });
-    const source = new LogSourceRun();
-    runs.push(source);
+    const source = stage.newRun();
     await source.start(config);
     await source.poll();
-    await sql.run(`insert into ${table} values (1)`);
+    await stage.sql.run(`insert into ${table} values (1)`);
     await source.pollUntil(() => source.records.length === 1, 'the row is sent');
     await source.stop();
     return { source, config, table, slot: config['slot.name'] ?? '' };
@@ -62,23 +47,23 @@ describe('the log source and the slot of the server', function () {
 
   /** Stops the server, changes its files, and starts it again; the client connects again. */
   async function restarted(change: (dataDir: string) => Promise<void>): Promise<void> {
-    await sql.close();
-    await server.stop();
-    await change(server.dataDir);
-    await server.start();
-    await until(() => sql.number('select 1'), 'the server accepts connections');
+    await stage.sql.close();
+    await stage.server.stop();
+    await change(stage.server.dataDir);
+    await stage.server.start();
+    await until(() => stage.sql.number('select 1'), 'the server accepts connections');
   }
 
   it('continues where the slot is as it was left', async () => {
     const { source, config, table } = await stoppedRun();
-    await sql.run(`insert into ${table} values (2)`);
+    await stage.sql.run(`insert into ${table} values (2)`);
     await source.start(config);
     await source.pollUntil(() => source.records.length === 2, 'the next row is sent');
   });
 
   it('fails when the slot was advanced by hand', async () => {
     const { source, config, table, slot } = await stoppedRun();
-    await sql.run(
+    await stage.sql.run(
       `insert into ${table} values (2)`,
       `select pg_replication_slot_advance('${slot}', pg_current_wal_lsn())`,
     );
@@ -87,7 +72,7 @@ describe('the log source and the slot of the server', function () {
 
   it('fails when the slot was dropped and created again, and reads all again with when_needed', async () => {
     const { source, config, table, slot } = await stoppedRun();
-    await sql.run(
+    await stage.sql.run(
       `insert into ${table} values (2)`,
       `select pg_drop_replication_slot('${slot}')`,
       `select pg_create_logical_replication_slot('${slot}', 'pgoutput')`,
@@ -95,7 +80,7 @@ describe('the log source and the slot of the server', function () {
     await failsWith(source, config, /ahead of the stored position .* dropped and created again/);
     await source.start({ ...config, 'snapshot.mode': 'when_needed' });
     await source.pollUntil(() => source.records.length === 3, 'both rows are read');
-    await sql.run(`insert into ${table} values (3)`);
+    await stage.sql.run(`insert into ${table} values (3)`);
     await source.pollUntil(() => source.records.length === 4, 'the next change follows');
   });
 
@@ -103,9 +88,11 @@ describe('the log source and the slot of the server', function () {
     const { source, config, slot } = await stoppedRun();
     await source.start(config);
     await source.poll();
-    await sql.run(`select pg_terminate_backend(active_pid) from pg_replication_slots where slot_name = '${slot}'`);
+    await stage.sql.run(
+      `select pg_terminate_backend(active_pid) from pg_replication_slots where slot_name = '${slot}'`,
+    );
     await until(async () => {
-      const dropping = sql.run(`select pg_drop_replication_slot('${slot}')`);
+      const dropping = stage.sql.run(`select pg_drop_replication_slot('${slot}')`);
       return dropping.then(
         () => true,
         () => false,
@@ -118,35 +105,35 @@ describe('the log source and the slot of the server', function () {
 
   it('fails when the slot is one of another database, or of another plugin', async () => {
     const { source, config, slot } = await stoppedRun();
-    await sql.run('create database elsewhere');
+    await stage.sql.run('create database elsewhere');
     await assert.rejects(
       source.start({ ...config, 'database.dbname': 'elsewhere' }),
       /Slot \w+ belongs to database postgres, not to elsewhere/,
     );
     await source.stop();
-    await sql.run(
+    await stage.sql.run(
       `select pg_drop_replication_slot('${slot}')`,
       `select pg_create_physical_replication_slot('${slot}')`,
     );
     await assert.rejects(source.start(config), /Slot \w+ has the output plugin of a physical slot, not pgoutput/);
     await source.stop();
-    await sql.run(`select pg_drop_replication_slot('${slot}')`);
+    await stage.sql.run(`select pg_drop_replication_slot('${slot}')`);
   });
 
   it('fails when the slot was invalidated, and replaces it with when_needed', async () => {
     const { source, config, slot } = await stoppedRun();
-    await sql.run(`alter system set max_slot_wal_keep_size = '1MB'`, 'select pg_reload_conf()');
+    await stage.sql.run(`alter system set max_slot_wal_keep_size = '1MB'`, 'select pg_reload_conf()');
     try {
       for (let segment = 0; segment < 3; segment++)
-        await sql.run(`select pg_logical_emit_message(false, 'x', 'x')`, 'select pg_switch_wal()');
-      await sql.run('checkpoint');
+        await stage.sql.run(`select pg_logical_emit_message(false, 'x', 'x')`, 'select pg_switch_wal()');
+      await stage.sql.run('checkpoint');
     } finally {
-      await sql.run('alter system reset max_slot_wal_keep_size', 'select pg_reload_conf()');
+      await stage.sql.run('alter system reset max_slot_wal_keep_size', 'select pg_reload_conf()');
     }
     await failsWith(source, config, /^Slot \w+ was invalidated \(wal_removed\), so that changes after/);
     await source.start({ ...config, 'snapshot.mode': 'when_needed' });
     await source.pollUntil(() => source.records.length === 2, 'the row is read again');
-    const status = await sql.rows(`select wal_status from pg_replication_slots where slot_name = '${slot}'`);
+    const status = await stage.sql.rows(`select wal_status from pg_replication_slots where slot_name = '${slot}'`);
     assert.deepEqual(status, [['reserved']]);
   });
 
@@ -165,7 +152,7 @@ describe('the log source and the slot of the server', function () {
   it('continues on a new timeline that has everything that was read', async () => {
     const { source, config, table } = await stoppedRun();
     await restarted((dataDir) => writeFile(join(dataDir, 'standby.signal'), ''));
-    await sql.run('select pg_promote()', `insert into ${table} values (2)`);
+    await stage.sql.run('select pg_promote()', `insert into ${table} values (2)`);
     await source.start(config);
     await source.pollUntil(() => source.records.length === 2, 'the row of the new timeline is sent');
     assert.equal(source.offset?.['server_timeline'], 2n);
@@ -173,11 +160,11 @@ describe('the log source and the slot of the server', function () {
 
   it('fails on a server that was restored from a backup, promoted or not', async () => {
     const { source, config, table } = await stoppedRun();
-    const backup = `${server.dataDir}.backup`;
+    const backup = `${stage.server.dataDir}.backup`;
     await restarted((dataDir) => run('cp', ['-a', dataDir, backup]).then(() => undefined));
     await source.start(config);
     await source.poll();
-    await sql.run(`insert into ${table} select generate_series(2, 20000)`);
+    await stage.sql.run(`insert into ${table} select generate_series(2, 20000)`);
     await source.pollUntil(() => source.records.length === 20_000, 'the rows are sent');
     await source.stop();
     const restore = async (dataDir: string): Promise<void> => {
@@ -187,7 +174,7 @@ describe('the log source and the slot of the server', function () {
     await restarted(restore);
     await failsWith(source, config, /The log of the server ends at .*, before the stored position .* restored/);
     await restarted((dataDir) => writeFile(join(dataDir, 'standby.signal'), ''));
-    await sql.run('select pg_promote()');
+    await stage.sql.run('select pg_promote()');
     await failsWith(
       source,
       config,
@@ -197,13 +184,13 @@ describe('the log source and the slot of the server', function () {
 
   it('lets the server forget the log while only other tables change', async () => {
     const { source, config, slot } = await stoppedRun();
-    await sql.run('create table busy (n int)');
+    await stage.sql.run('create table busy (n int)');
     await source.start(config);
     await source.poll();
-    await sql.run('insert into busy select generate_series(1, 1000)');
-    const end = (await sql.rows('select pg_current_wal_lsn()'))[0]?.[0] ?? '';
+    await stage.sql.run('insert into busy select generate_series(1, 1000)');
+    const end = (await stage.sql.rows('select pg_current_wal_lsn()'))[0]?.[0] ?? '';
     const isBehind = `select count(*) from pg_replication_slots where slot_name = '${slot}' and confirmed_flush_lsn < '${end}'`;
-    await source.pollUntil(async () => (await sql.number(isBehind)) === 0, 'the slot has moved');
+    await source.pollUntil(async () => (await stage.sql.number(isBehind)) === 0, 'the slot has moved');
     assert.equal(source.records.length, 1, 'no record was sent for it');
     await source.stop();
     await source.start(config);
@@ -212,10 +199,14 @@ describe('the log source and the slot of the server', function () {
 
   it('opens the connection again when the network drops packets', async () => {
     const { slot, config } = await stoppedRun();
-    const proxy = await TcpProxy.start(db);
-    const url = `postgresql://${db.host}:${String(proxy.port)}/`;
+    const proxy = await TcpProxy.start(stage.db);
+    const url = `postgresql://${stage.db.host}:${String(proxy.port)}/`;
     const connection = await ReplicationConnection.open(
-      parseConnectionUrl(url, { user: db.user, password: new Password(db.password), database: db.database }),
+      parseConnectionUrl(url, {
+        user: stage.db.user,
+        password: new Password(stage.db.password),
+        database: stage.db.database,
+      }),
     );
     const command = `START_REPLICATION SLOT ${slot} LOGICAL 0/0 (proto_version '1', publication_names '${config['publication.name'] ?? ''}')`;
     const limits = { messages: 100, bytes: 1_000_000 };

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import type { LocalPostgres } from '../../src/dev/postgres.ts';
+import zlib from 'node:zlib';
 import type { ConsumedRecord } from '../../src/kafka/api.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { logicalPostgres, logSourceConfig } from '../support/log-source.ts';
-import { uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
+import { partitionOfKey } from '../../src/kafka/producer/partitioner.ts';
+import { logSourceConfig } from '../support/log-source.ts';
+import { logWorkerStage } from '../support/log-source-stage.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
 
 interface ChangeEvent {
   readonly op: string;
@@ -16,65 +15,46 @@ interface ChangeEvent {
 }
 
 describe('the log source', function () {
-  let server: LocalPostgres;
-  let db: TestDatabase;
-  let sql: SqlClient;
-  let kafka: KafkaTraffic;
-  let sluice: WorkerProcess;
-
-  before(async () => {
-    [{ server, db }, kafka, sluice] = await Promise.all([
-      logicalPostgres(),
-      KafkaTraffic.shared(),
-      WorkerProcess.start({
-        properties: { 'exactly.once.source.support': 'enabled', 'offset.flush.interval.ms': '200' },
-      }),
-    ]);
-    sql = new SqlClient(db);
-  });
-  after(async () => {
-    await sluice.discard();
-    await sql.close();
-    await server.discard();
-  });
+  const stage = logWorkerStage({ 'exactly.once.source.support': 'enabled' });
 
   /** Creates a table and a connector that captures it alone; the snapshot has begun when it returns. */
-  async function capture(table: string, more: Readonly<Record<string, string>> = {}) {
-    const config = logSourceConfig(db, { 'table.include.list': `public.${table}`, ...more });
+  async function capture(
+    table: string,
+    more: Readonly<Record<string, string>> = {},
+    { partitions = 1, settings = {} }: { partitions?: number; settings?: Readonly<Record<string, string>> } = {},
+  ) {
+    const config = logSourceConfig(stage.db, { 'table.include.list': `public.${table}`, ...more });
     const topic = `${config['topic.prefix'] ?? ''}.public.${table}`;
-    await kafka.createTopic(topic);
+    await stage.kafka.createTopic(topic, partitions, settings);
     const name = uniqueName('log');
-    await sluice.rest.create(name, config);
-    await sluice.rest.untilState(name, 'RUNNING', 1);
+    await stage.sluice.rest.create(name, config);
+    await stage.sluice.rest.untilState(name, 'RUNNING', 1);
     return { name, topic, slot: config['slot.name'] ?? '' };
   }
 
+  async function committed(topic: string, count: number): Promise<readonly ConsumedRecord[]> {
+    return stage.kafka.read(topic, ({ length }) => length >= count, 30_000, { 'isolation.level': 'read_committed' });
+  }
+
   async function events(topic: string, count: number): Promise<readonly (ChangeEvent | null)[]> {
-    const isolation = { 'isolation.level': 'read_committed' };
-    const records = await kafka.read(topic, ({ length }) => length >= count, 30_000, isolation);
-    return records.map(eventOf);
+    return (await committed(topic, count)).map(eventOf);
   }
 
   async function isStopped(name: string): Promise<void> {
     await until(async () => {
-      const { connector, tasks } = await sluice.rest.status(name);
+      const { connector, tasks } = await stage.sluice.rest.status(name);
       return connector.state === 'STOPPED' && tasks.length === 0;
     }, 'the connector is stopped');
   }
 
-  async function isStreaming(slot: string): Promise<void> {
-    const state = `select count(*) from pg_replication_slots where slot_name = '${slot}' and active`;
-    await until(async () => (await sql.number(state)) === 1, `slot ${slot} is read`);
-  }
-
   it('sends a snapshot, and then every change once, in order', async () => {
-    await sql.run(
+    await stage.sql.run(
       'create table orders (id int primary key, item text)',
       `insert into orders values (1, 'one'), (2, 'two')`,
     );
     const { topic, slot } = await capture('orders');
-    await isStreaming(slot);
-    await sql.run(
+    await stage.untilRead(slot);
+    await stage.sql.run(
       `insert into orders values (3, 'three')`,
       `update orders set item = 'uno' where id = 1`,
       `update orders set id = 20 where id = 2`,
@@ -102,12 +82,12 @@ describe('the log source', function () {
   });
 
   it('continues after the server has ended the connection, with no change lost or sent twice', async () => {
-    await sql.run('create table lines (n int primary key)');
+    await stage.sql.run('create table lines (n int primary key)');
     const { topic, slot } = await capture('lines', { 'snapshot.mode': 'no_data' });
-    await isStreaming(slot);
+    await stage.untilRead(slot);
     for (let round = 0; round < 5; round++) {
       const first = round * 100;
-      await sql.run(
+      await stage.sql.run(
         `insert into lines select generate_series(${String(first)}, ${String(first + 49)})`,
         `select pg_terminate_backend(active_pid) from pg_replication_slots where slot_name = '${slot}' and active`,
         `copy lines from program 'seq ${String(first + 50)} ${String(first + 99)}'`,
@@ -121,15 +101,15 @@ describe('the log source', function () {
   });
 
   it('continues after a stop in the middle of a transaction', async () => {
-    await sql.run('create table parts (n int primary key)');
+    await stage.sql.run('create table parts (n int primary key)');
     const { name, topic, slot } = await capture('parts', { 'snapshot.mode': 'no_data', 'max.batch.size': '10' });
-    await isStreaming(slot);
-    await sql.run('insert into parts select generate_series(0, 9999)');
+    await stage.untilRead(slot);
+    await stage.sql.run('insert into parts select generate_series(0, 9999)');
     await events(topic, 100);
-    await sluice.rest.request('PUT', `/connectors/${name}/stop`);
+    await stage.sluice.rest.request('PUT', `/connectors/${name}/stop`);
     await isStopped(name);
-    await sql.run('insert into parts select generate_series(10000, 10099)');
-    await sluice.rest.request('PUT', `/connectors/${name}/resume`);
+    await stage.sql.run('insert into parts select generate_series(10000, 10099)');
+    await stage.sluice.rest.request('PUT', `/connectors/${name}/resume`);
     const numbers = (await events(topic, 10_100)).map((event) => event?.after?.['n']);
     assert.deepEqual(
       numbers,
@@ -137,63 +117,99 @@ describe('the log source', function () {
     );
   });
 
+  for (const compression of ['none', 'gzip', 'snappy', 'lz4', 'zstd']) {
+    it(`keeps the order of each key in three partitions with compression ${compression}`, async function () {
+      // Node 20 has no zstd.
+      if (compression === 'zstd' && !('zstdCompressSync' in zlib)) this.skip();
+      const table = `spread_${compression}`;
+      await stage.sql.run(`create table ${table} (id int primary key, version int, pad text)`);
+      const producer = { 'producer.override.compression.type': compression };
+      // A broker with this limit takes the large row only if it is compressed.
+      const settings = { 'max.message.bytes': compression === 'none' ? '1000000' : '100000' };
+      const { topic, slot } = await capture(
+        table,
+        { 'snapshot.mode': 'no_data', ...producer },
+        { partitions: 3, settings },
+      );
+      await stage.untilRead(slot);
+      await stage.sql.run(
+        `insert into ${table} select id, 0 from generate_series(1, 40) id`,
+        ...Array.from({ length: 5 }, () => `update ${table} set version = version + 1`),
+        `insert into ${table} values (41, 0, repeat('x', 200000))`,
+        `delete from ${table} where id = 1`,
+      );
+      const records = await committed(topic, 243);
+      const versions = new Map<string, (number | null)[]>();
+      for (const record of records) {
+        const key = record.key ?? Buffer.alloc(0);
+        assert.equal(record.partition, partitionOfKey(key, 3), key.toString());
+        const version = eventOf(record)?.after?.['version'] ?? null;
+        versions.set(key.toString(), [...(versions.get(key.toString()) ?? []), version as number | null]);
+      }
+      assert.equal(new Set(records.map(({ partition }) => partition)).size, 3);
+      const all = [0, 1, 2, 3, 4, 5];
+      const expected = Array.from({ length: 40 }, (_, index) => [`{"id":${String(index + 1)}}`, all] as const);
+      const wanted = new Map<string, readonly (number | null)[]>([...expected, ['{"id":41}', [0]]]);
+      assert.deepEqual(versions, wanted.set('{"id":1}', [...all, null, null]));
+    });
+  }
+
   it('lets the server forget what is stored', async () => {
-    await sql.run('create table kept (n int primary key)');
+    await stage.sql.run('create table kept (n int primary key)');
     const { topic, slot } = await capture('kept', { 'snapshot.mode': 'no_data', 'status.update.interval.ms': '100' });
-    await isStreaming(slot);
-    await sql.run('insert into kept values (1)');
-    const lsn = (await sql.rows('select pg_current_wal_lsn()'))[0]?.[0] ?? '';
+    await stage.untilRead(slot);
+    await stage.sql.run('insert into kept values (1)');
+    const lsn = (await stage.sql.rows('select pg_current_wal_lsn()'))[0]?.[0] ?? '';
     for (let n = 2; n <= 5; n++) {
-      await sql.run(`insert into kept values (${String(n)})`);
+      await stage.sql.run(`insert into kept values (${String(n)})`);
       await events(topic, n);
     }
     const behind = `select count(*) from pg_replication_slots where slot_name = '${slot}' and confirmed_flush_lsn >= '${lsn}'`;
     let n = 5;
     await until(async () => {
-      await sql.run(`insert into kept values (${String(++n)})`);
-      return (await sql.number(behind)) === 1;
+      await stage.sql.run(`insert into kept values (${String(++n)})`);
+      return (await stage.sql.number(behind)) === 1;
     }, 'the slot has moved');
   });
 
   it('fails with a message when its slot is gone, and reads all again with when_needed', async () => {
-    await sql.run('create table gone (n int primary key)', 'insert into gone values (1)');
+    await stage.sql.run('create table gone (n int primary key)', 'insert into gone values (1)');
     const { name, topic, slot } = await capture('gone');
-    await isStreaming(slot);
-    await sql.run('insert into gone values (2)');
+    await stage.untilRead(slot);
+    await stage.sql.run('insert into gone values (2)');
     await events(topic, 2);
-    const config = (await sluice.rest.request<Record<string, string>>('GET', `/connectors/${name}/config`)).body;
-    await sluice.rest.request('PUT', `/connectors/${name}/stop`);
+    const config = (await stage.sluice.rest.request<Record<string, string>>('GET', `/connectors/${name}/config`)).body;
+    await stage.sluice.rest.request('PUT', `/connectors/${name}/stop`);
     await isStopped(name);
-    await sql.run(`select pg_drop_replication_slot('${slot}')`, 'insert into gone values (3)');
-    await sluice.rest.request('PUT', `/connectors/${name}/resume`);
+    await stage.sql.run(`select pg_drop_replication_slot('${slot}')`, 'insert into gone values (3)');
+    await stage.sluice.rest.request('PUT', `/connectors/${name}/resume`);
     await until(async () => {
-      const { tasks } = await sluice.rest.status(name);
+      const { tasks } = await stage.sluice.rest.status(name);
       return tasks[0]?.state === 'FAILED' && (tasks[0].trace ?? '').includes('no longer available on the server');
     }, 'the task has failed');
-    await sluice.rest.request('PUT', `/connectors/${name}/config`, { ...config, 'snapshot.mode': 'when_needed' });
+    await stage.sluice.rest.request('PUT', `/connectors/${name}/config`, { ...config, 'snapshot.mode': 'when_needed' });
     const numbers = (await events(topic, 5)).map((event) => event?.after?.['n']);
     assert.deepEqual(numbers, [1, 2, 1, 2, 3]);
   });
 
   it('writes a dead letter in place of a change that is too large, and continues', async () => {
-    await sql.run('create table large (n int primary key, pad text)');
+    await stage.sql.run('create table large (n int primary key, pad text)');
     const letters = uniqueName('letters');
-    await kafka.createTopic(letters);
+    await stage.kafka.createTopic(letters);
     const { topic, slot } = await capture('large', {
       'snapshot.mode': 'no_data',
       'errors.tolerance': 'all',
       'errors.deadletterqueue.topic.name': letters,
     });
-    await isStreaming(slot);
-    await sql.run(
+    await stage.untilRead(slot);
+    await stage.sql.run(
       `insert into large values (1, 'small')`,
       `insert into large values (2, repeat('x', 1100000))`,
       `insert into large values (3, 'small')`,
     );
     const numbers = (await events(topic, 2)).map((event) => event?.after?.['n']);
     assert.deepEqual(numbers, [1, 3]);
-    const isolation = { 'isolation.level': 'read_committed' };
-    const [letter] = await kafka.read(letters, ({ length }) => length >= 1, 30_000, isolation);
+    const [letter] = await committed(letters, 1);
     const header = (name: string) => letter?.headers.find(({ key }) => key === name)?.value?.toString() ?? '';
     assert.equal(header('__connect.errors.topic'), topic);
     assert.equal(header('__connect.errors.stage'), 'KAFKA_PRODUCE');
@@ -202,26 +218,26 @@ describe('the log source', function () {
   });
 
   it('is DEGRADED with the cause while the server keeps more of its log than it may, and has metrics', async () => {
-    await sql.run('create table guarded (n int primary key)', 'insert into guarded values (1)');
+    await stage.sql.run('create table guarded (n int primary key)', 'insert into guarded values (1)');
     const more = { 'log.max.lag.bytes': '1', 'status.update.interval.ms': '100' };
     const { name, topic, slot } = await capture('guarded', more);
-    await isStreaming(slot);
+    await stage.untilRead(slot);
     await events(topic, 1);
-    await sql.run('insert into guarded values (2)');
+    await stage.sql.run('insert into guarded values (2)');
     const sentence = await until(async () => {
-      const { body } = await sluice.rest.get<{ verdict: string; sentence: string }>(`/connectors/${name}/health`);
+      const { body } = await stage.sluice.rest.get<{ verdict: string; sentence: string }>(`/connectors/${name}/health`);
       return body.verdict === 'DEGRADED' ? body.sentence : undefined;
     }, 'the verdict is DEGRADED');
     const begin = `Task 0 cannot process slot ${slot}: the server keeps `;
     assert.ok(sentence.startsWith(begin) && sentence.includes('more than log.max.lag.bytes=1'), sentence);
-    const text = await (await fetch(`${sluice.url}/metrics`)).text();
+    const text = await (await fetch(`${stage.sluice.url}/metrics`)).text();
     const labels = `{plugin="postgres",name="${topic.split('.')[0] ?? ''}",context="snapshot",connector="${name}",task="0"}`;
     assert.ok(text.includes(`debezium_metrics_SnapshotCompleted${labels} 1`), text.slice(0, 200));
   });
 
   it('is refused with an option of Debezium that has no effect here', async () => {
-    const config = { ...logSourceConfig(db), name: 'x', 'post.processors': 'r' };
-    const answer = await sluice.rest.request<{
+    const config = { ...logSourceConfig(stage.db), name: 'x', 'post.processors': 'r' };
+    const answer = await stage.sluice.rest.request<{
       readonly configs: readonly { readonly value: { readonly name: string; readonly errors: readonly string[] } }[];
     }>('PUT', '/connector-plugins/PostgresConnector/config/validate', config);
     const errors = answer.body.configs.flatMap(({ value }) => value.errors);

@@ -91,7 +91,6 @@ const CALLS: Readonly<Record<string, Call>> = {
   'log source: create the event triggers': NONE,
   'log source: is the user a superuser': NONE,
   'log source: structures of tables': [[], ['{1259}']],
-  'log source: publication': [[], ['p']],
   'log source: slot': [[], ['s']],
   'log source: server': NONE,
   'log source: content of a publication': [[], ['p']],

@@ -151,7 +151,7 @@ function enveloped(
   return { schema, value: new Struct(schema, [payload.value, ...extra.map(({ value }) => value)]) };
 }
 
-/** Milliseconds of a time column: of numbers by their size, as columns have them in milli- or microseconds. */
+/** Milliseconds of a time column. Large numbers are microseconds. */
 function millis(time: ConnectValue): number | null {
   if (time instanceof Date) return time.getTime();
   if (typeof time === 'string') return Date.parse(time);

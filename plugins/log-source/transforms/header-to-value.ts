@@ -152,7 +152,7 @@ function filled(value: Struct, schema: Schema, added: readonly NewField[]): Stru
   return result;
 }
 
-/** The new fields inside of structs, by the names of these. */
+/** New fields that belong into nested structs, by the field of the struct. */
 function innerFields(added: readonly NewField[]): ReadonlyMap<string, readonly NewField[]> {
   const inner = new Map<string, NewField[]>();
   for (const { path, schema, value } of added) {

@@ -119,7 +119,7 @@ function convert({ name }: Schema, value: ConnectValue, zone: Zone): ConnectValu
   return unit !== undefined && typeof value === 'bigint' ? localTime(value, unit, zone) : value;
 }
 
-/** A time without a zone is one of the zone; the value becomes its instant. */
+/** Interprets a time without a zone as local time of `zone`, and returns its instant in the same unit. */
 function localTime(value: bigint, unit: bigint, zone: Zone): bigint {
   const perSecond = MICROS_PER_SECOND / unit;
   const asUtcMs = Number((value * unit) / 1_000n);

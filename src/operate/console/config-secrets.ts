@@ -50,7 +50,7 @@ export function bareText(key: string): string {
 
 /** The error message for a mark without a stored value. */
 export function missingText(key: string): string {
-  return `${MARK} replaces a stored value, and none is stored for ${key}: give the value`;
+  return `${MARK} replaces a stored value, and none is stored for ${key}: enter the value`;
 }
 
 /**

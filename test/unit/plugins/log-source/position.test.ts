@@ -132,6 +132,8 @@ describe('the position of the log source', () => {
       last: { xid: 77, lsn: 500n, events: 1, micros: 9n, type: 'INSERT' },
       log: undefined,
     });
+    const begun = fromOffset({ lsn_proc: 500n, messageType: 'BEGIN', lsn_commit: 480n, lsn: 500n, txId: 77n });
+    assert.equal(begun.position?.last?.events, 0, 'the first change of the transaction is still to be sent');
     const during = fromOffset({ lsn: 5n, snapshot: 'INITIAL', snapshot_completed: false });
     assert.deepEqual(during, { position: undefined, isSnapshotOpen: true, snapshotLsn: 5n, log: undefined });
     const after = fromOffset({ lsn: 5n, snapshot: 'INITIAL', snapshot_completed: true });

@@ -1,0 +1,16 @@
+import type { DiagnosisContext, Finding } from '../../src/index.ts';
+import { diagnoseDatabase } from '../database/index.ts';
+import { CONNECTIONS } from './log-source-task.ts';
+import { preflight } from './preflight.ts';
+import { capturedTables } from './preparation.ts';
+import type { LogSettings } from './settings.ts';
+
+/** The findings of `sluice doctor`. A pool has that many connections, and the log is read over one more. */
+export async function diagnoseLog(settings: LogSettings, context: DiagnosisContext): Promise<readonly Finding[]> {
+  const demands = { connections: CONNECTIONS + 1, writes: false };
+  return diagnoseDatabase(settings.connection, demands, context, async (executor) => {
+    const tables = await capturedTables(executor, settings);
+    context.writesTo([...new Set(tables.map((table) => settings.topicOf(table).topic))]);
+    return (await preflight(executor, settings)).map(({ option: _, ...finding }) => finding);
+  });
+}
