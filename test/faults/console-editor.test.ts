@@ -158,7 +158,8 @@ describe('the console’s editor of configurations', function () {
   });
 
   it('creates a source of the tables that are chosen from a list with their rows, and says before what it reads', async () => {
-    const [one, other] = [uniqueName('listed'), uniqueName('listed')].map((name) => name.replaceAll('-', '_'));
+    const listed = (): string => uniqueName('listed').replaceAll('-', '_');
+    const [one, other] = [listed(), listed()];
     for (const name of [one, other])
       await sql.run(
         `create table ${name} (id int8 primary key, ts timestamptz not null)`,
@@ -168,7 +169,9 @@ describe('the console’s editor of configurations', function () {
     await page.goto(`${worker.url}/ui#/create`);
     await page.getByRole('button', { name: 'Database → Kafka' }).click();
     const foot = page.locator('.foot');
-    await foot.getByText(/^Reads every table of the database into topics, also tables that are created later/).waitFor();
+    await foot
+      .getByText(/^Reads every table of the database into topics, also tables that are created later/)
+      .waitFor();
     await option('connection.url').fill(`jdbc:db://${db.host}:${String(db.port)}/${db.database}`);
     await option('connection.user').fill(role);
     await option('connection.password').fill(secret);

@@ -309,8 +309,7 @@ export class ConnectorHealth implements HerderListener {
     };
     const times = this.#times[isOwn ? 'own' : 'all'];
     const since = new Date(times.since(name, judgement.verdict, tasks)).toISOString();
-    const verdicts = isOwn ? [] : times.of(name).map((each) => [each.verdict, each.sinceMs] as const);
-    return { name, type, ...judgement, since, verdicts, lag, tasks, silentWorkers, restarts };
+    return { name, type, ...judgement, since, verdicts: times.of(name), lag, tasks, silentWorkers, restarts };
   }
 
   #hidden(figures: TaskFigures): TaskFigures {

@@ -32,9 +32,9 @@ export class VerdictTimes {
     return sinceMs;
   }
 
-  /** The last verdicts of a connector, the oldest first. */
-  of(name: string): readonly SeenVerdict[] {
-    return this.#seen.get(name) ?? [];
+  /** The last verdicts of a connector and since when (milliseconds since the epoch), the oldest first. */
+  of(name: string): readonly (readonly [verdict: Verdict, sinceMs: number])[] {
+    return (this.#seen.get(name) ?? []).map(({ verdict, sinceMs }) => [verdict, sinceMs]);
   }
 
   /** Forgets connectors that are not among these. */

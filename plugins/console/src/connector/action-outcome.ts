@@ -36,5 +36,5 @@ function isFailed({ connector, tasks }: Sample['status']): boolean {
 /** The innermost cause of the first trace. */
 function causeOf({ connector, tasks }: Sample['status']): string {
   const trace = connector.trace ?? tasks.find(({ trace: each }) => each !== undefined)?.trace ?? '';
-  return /(?:^|\nCaused by: )([^\n]*)(?![\s\S]*\nCaused by: )/.exec(trace)?.[1] ?? '';
+  return trace.split('\nCaused by: ').at(-1)?.split('\n', 1)[0] ?? '';
 }

@@ -52,7 +52,8 @@ export function Actions({ name, health }: PartProps) {
   const press = (kind: Kind): unknown => {
     if (!ASKED.has(kind)) return act(kind);
     setAsked(kind);
-    return setOpen(true);
+    setOpen(true);
+    return undefined;
   };
   const [first, ...others] = actionsOf(health.verdict);
   const isUrgent = first !== 'restart';

@@ -72,7 +72,7 @@ function afterStall(name: string, { summary, tasks }: Given): readonly NextStep[
     ];
   }
   if (tasks.some(({ missingTopics }) => missingTopics.length > 0)) return [option(name, texts.steps.topics, 'topics')];
-  if (/has not answered/.test(summary)) return [{ title: texts.steps.cluster, address: clusterAddress() }];
+  if (summary.includes('has not answered')) return [{ title: texts.steps.cluster, address: clusterAddress() }];
   return [{ title: texts.steps.log, address: connectorAddress(name, 'log') }];
 }
 

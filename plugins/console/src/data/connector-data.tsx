@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MessagePage, ShownMessage } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
-import { type Hints } from '../common/addresses.ts';
+import type { Hints } from '../common/addresses.ts';
 import { hints } from '../common/route.ts';
 import { saveFile } from '../common/save-file.ts';
 import type { PartProps } from '../connector/health.ts';

@@ -1,6 +1,5 @@
 import type { FleetRow } from '../common/answers.ts';
 import { csvOf } from '../common/csv.ts';
-import { saveCsv } from '../common/save-file.ts';
 import { texts } from '../texts/fleet.ts';
 
 /** Connectors as CSV, with the figures in full. */
@@ -23,9 +22,4 @@ export function fleetCsv(rows: readonly FleetRow[]): string {
       row.workers.join(' '),
     ]),
   );
-}
-
-/** Saves connectors as a CSV file. */
-export function saveFleet(rows: readonly FleetRow[]): void {
-  saveCsv('connectors.csv', fleetCsv(rows));
 }

@@ -124,8 +124,8 @@ function VerdictFilter({ filters }: { readonly filters: Filters }) {
 
 /** The code for files is loaded when it is used. */
 async function saveRows(shown: readonly FleetRow[]): Promise<void> {
-  const { saveFleet } = await import('./fleet-csv.ts');
-  saveFleet(shown);
+  const [{ fleetCsv }, { saveCsv }] = await Promise.all([import('./fleet-csv.ts'), import('../common/save-file.ts')]);
+  saveCsv('connectors.csv', fleetCsv(shown));
 }
 
 interface FilterBarProps {

@@ -53,7 +53,7 @@ describe('what the health of connectors is made of', () => {
     const times = new VerdictTimes();
     for (let number = 0; number < 25; number++) times.since('a', number % 2 === 0 ? 'RUNNING' : 'FAILED', []);
     times.since('a', 'RUNNING', []);
-    const verdicts = times.of('a').map(({ verdict }) => verdict);
+    const verdicts = times.of('a').map(([verdict]) => verdict);
     assert.deepEqual([verdicts.length, verdicts[0], verdicts.at(-1)], [20, 'FAILED', 'RUNNING']);
     assert.deepEqual(times.of('b'), []);
   });
