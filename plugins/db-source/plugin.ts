@@ -1,3 +1,4 @@
+import { listTables } from './listed-tables.ts';
 import { previewOffsets } from './offsets-preview.ts';
 import {
   ConnectError,
@@ -86,4 +87,5 @@ export const dbSource: SourceConnectorPlugin = {
   diagnose,
   alterOffsets,
   previewOffsets,
+  listTables,
 };

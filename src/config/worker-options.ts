@@ -315,6 +315,13 @@ export const ownWorkerOptions = declareOptions({
     documentation:
       'Whether the console refuses changes and previews of messages. The option does not affect the REST API.',
   },
+  'console.title': {
+    type: 'STRING',
+    default: '',
+    importance: 'LOW',
+    documentation:
+      'Name of the environment, for example `production`, which the console shows at the top of each page and in the title of the window.',
+  },
   'allowed.hosts': {
     type: 'LIST',
     default: '',

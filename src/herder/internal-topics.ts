@@ -41,6 +41,10 @@ export class InternalTopics {
     this.#uses = uses;
   }
 
+  get names(): readonly string[] {
+    return this.#uses.map(({ name }) => name);
+  }
+
   view(): Promise<InternalTopicsView> {
     this.#running ??= this.#describe().finally(() => (this.#running = undefined));
     return this.#running;
@@ -49,7 +53,7 @@ export class InternalTopics {
   async #describe(): Promise<InternalTopicsView> {
     const survey = this.#open();
     try {
-      const names = this.#uses.map(({ name }) => name);
+      const { names } = this;
       const [{ brokers }, found, sizes, settings] = await Promise.all([
         survey.cluster(),
         survey.topics(names),

@@ -137,11 +137,21 @@ function consoleRoutes(
 ): readonly OwnRoute[] {
   const { connectorLog, databaseApi, fleet, health, herder, history, kafkaTopics, readings, validation } = parts;
   const isReadOnly = settings.readOnly;
+  const internalTopics = parts.internalTopics?.names ?? [];
+  const ofConfig = {
+    herder,
+    validation,
+    previews: readings.previews,
+    kafkaTopics,
+    internalTopics,
+    senders,
+    isReadOnly,
+  };
   return [
     ...workerDetailResource(herder, parts.threads, parts.internalTopics, others),
     ...messagesResource(herder, readings.messages),
     ...sqlResource(databaseApi, isReadOnly),
-    ...configResource({ herder, validation, previews: readings.previews, kafkaTopics, senders, isReadOnly }),
+    ...configResource(ofConfig),
     ...changesResource(herder, history, validation, senders),
     ...deadLetterRecordResource(herder, readings.deadLetters),
     ...connectorLogResource(herder, health, connectorLog, others),

@@ -275,7 +275,8 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
 }
 
 function consoleSettings({ own, rest }: WorkerConfig): ConsoleSettings {
-  return { readOnly: own['console.read.only'], adminListeners: rest['admin.listeners'] ?? undefined };
+  const [readOnly, title] = [own['console.read.only'], own['console.title']];
+  return { readOnly, title, adminListeners: rest['admin.listeners'] ?? undefined };
 }
 
 function openMode(config: WorkerConfig, own: OwnAddress, peers: PeerClient, logger: Logger): Mode {

@@ -35,14 +35,18 @@ describe('a connector in the console', function () {
   const lines = (name: string, count: number) =>
     Array.from({ length: count }, (_, n) => ({ value: `${name} v=${String(n)}i ${String(1_767_225_600_000 + n)}` }));
 
-  it('that has failed at a record says why it is not restarted, and leads to its trace', async () => {
+  it('that has failed at a record says why it is not restarted, and leads to the record and to its trace', async () => {
     const name = await create();
     await on.kafka.produce(name, [{ value: 'this is no line' }]);
     await open(name, '/log');
     await verdict('FAILED');
     await sentence().getByText('Task 0 does not restart automatically').waitFor();
-    assert.match(await sentence().innerText(), /a restart does not fix a failure of the kind data/);
-    await sentence().getByRole('link', { name: 'Show the fault' }).click();
+    assert.match(await sentence().innerText(), /restarting will not help: the record itself is bad/);
+    await sentence().getByRole('link', { name: 'Show the record' }).click();
+    const messages = shown.page.getByRole('region', { name: 'Messages' }).last();
+    await messages.getByText('this is no line').waitFor();
+    await shown.page.getByRole('link', { name: 'Overview' }).click();
+    await shown.page.locator('.trace summary').click();
     const trace = shown.page.locator('details.trace[open] pre');
     await trace.waitFor();
     const { tasks } = await on.worker.rest.status(name);
@@ -68,7 +72,7 @@ describe('a connector in the console', function () {
       await sentence()
         .getByText(/Task 0 restarts automatically in 0:0[1-4] \(attempt \d+ of 20, at /)
         .waitFor();
-      assert.match(await sentence().innerText(), /cannot connect to database[^]*A failure of the kind infrastructure/);
+      assert.match(await sentence().innerText(), /annot connect to database[^]*The cause is outside of the connector/);
       proxy.pass();
       await verdict('RUNNING');
       await sentence()
@@ -174,7 +178,7 @@ describe('a connector in the console', function () {
     const [name, other] = [await create(), await create()];
     await open(name, '/log');
     await shown.page.getByLabel('Log more:').selectOption('TRACE');
-    await shown.page.getByRole('button', { name: 'Start' }).click();
+    await shown.page.getByRole('button', { name: 'Start', exact: true }).click();
     await shown.page.getByText('The connector logs at TRACE.').waitFor();
     await shown.page.getByText(/It ends automatically in [45]:/).waitFor();
     const log = shown.page.getByRole('region', { name: 'Log of the connector' });
@@ -191,7 +195,7 @@ describe('a connector in the console', function () {
       body: JSON.stringify({ level: 'DEBUG', minutes: 0.02 }),
     });
     assert.equal(set.status, 200, await set.text());
-    await shown.page.getByRole('button', { name: 'Start' }).waitFor();
+    await shown.page.getByRole('button', { name: 'Start', exact: true }).waitFor();
     assert.equal(await levelOf(name), null);
     await Promise.all([name, other].map((each) => on.worker.rest.delete(`/connectors/${each}`)));
   });

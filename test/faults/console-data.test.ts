@@ -207,12 +207,18 @@ describe('the cluster in the console', function () {
       .getByRole('link', { name: `${name}-5` })
       .waitFor();
     const rebalances = shown.page.getByRole('region', { name: 'Rebalances' });
+    const openAll = async (): Promise<void> => {
+      const folded = rebalances.locator('details:not([open]) > summary');
+      while ((await folded.count()) > 0) await folded.first().click();
+    };
+    await openAll();
     await rebalances
       .getByText(/got \d: .*-\d/)
       .first()
       .waitFor();
     await shown.page.getByRole('combobox').selectOption(idOf(1));
     await shown.page.getByRole('heading', { name: `The last rebalances of ${idOf(1)}` }).waitFor();
+    await openAll();
     await rebalances
       .getByText(/released \d: /)
       .first()

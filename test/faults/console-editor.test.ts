@@ -90,7 +90,7 @@ describe('the console’s editor of configurations', function () {
     const { page } = shown;
     await page.goto(`${worker.url}/ui`);
     await page.getByRole('navigation').getByRole('link', { name: 'New connector' }).click();
-    await page.getByText('Choose what the connector is').waitFor();
+    await page.getByText('Choose what the connector does').waitFor();
     await page.getByLabel('Class').selectOption({ label: 'DbSinkConnector' });
     await page.getByLabel('Filter topics').fill(name);
     await page.getByRole('checkbox', { name }).check();
@@ -155,6 +155,40 @@ describe('the console’s editor of configurations', function () {
     await page.getByRole('heading', { level: 1, name }).waitFor();
     await until(async () => (await sql.number(`select sum(v) from "${name}"`)) === 3, 'both rows are stored');
     await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('creates a source of the tables that are chosen from a list with their rows, and says before what it reads', async () => {
+    const listed = (): string => uniqueName('listed').replaceAll('-', '_');
+    const [one, other] = [listed(), listed()];
+    for (const name of [one, other])
+      await sql.run(
+        `create table ${name} (id int8 primary key, ts timestamptz not null)`,
+        `insert into ${name} select n, now() from generate_series(1, 250) n`,
+      );
+    const { page } = shown;
+    await page.goto(`${worker.url}/ui#/create`);
+    await page.getByRole('button', { name: 'Database → Kafka' }).click();
+    const foot = page.locator('.foot');
+    await foot
+      .getByText(/^Reads every table of the database into topics, also tables that are created later/)
+      .waitFor();
+    await option('connection.url').fill(`jdbc:db://${db.host}:${String(db.port)}/${db.database}`);
+    await option('connection.user').fill(role);
+    await option('connection.password').fill(secret);
+    await page.getByRole('button', { name: 'List the tables' }).click();
+    await page.getByRole('checkbox', { name: `${one} 250 rows` }).check();
+    await foot.getByText(`Reads ${one} (250 existing rows) into topics.`).waitFor();
+    await page.getByRole('checkbox', { name: `${other} 250 rows` }).check();
+    await foot.getByText(`Reads ${one}, ${other} (500 existing rows) into topics.`).waitFor();
+    await shown.isAccessible();
+    await option('name').fill(one);
+    await option('topic.prefix').fill(one);
+    await option('out.format').fill('json_db');
+    await page.getByText('The configuration is valid.').waitFor();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: one }).waitFor();
+    assert.equal((await storedConfig(one))['table.include'], `${one},${other}`);
+    await worker.rest.delete(`/connectors/${one}`);
   });
 
   it('shows errors at the field and at the line, and the difference before it saves; the secret stays', async () => {

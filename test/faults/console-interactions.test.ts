@@ -66,7 +66,7 @@ describe('what a user does in the console', function () {
       await fixture.send(topic, ['this is no line']);
       const trace = await fixture.traceOf(name);
       await open(part(name, ''));
-      await shown.page.getByRole('link', { name: 'Show the fault' }).click();
+      await shown.page.locator('.trace summary').click();
       await button('Copy').click();
       await button('Copied').waitFor();
       await shown.page.getByRole('status').filter({ hasText: 'Copied to the clipboard.' }).waitFor();
@@ -81,6 +81,7 @@ describe('what a user does in the console', function () {
       const password = config['connection.password'] ?? '';
       await open(part(sink.name, 'configuration'));
       await shown.page.getByText('The configuration is valid.').waitFor();
+      await shown.page.locator('summary', { hasText: 'Copy as' }).click();
       await button('Copy as curl').click();
       await shown.page.getByRole('status').filter({ hasText: 'Copied to the clipboard.' }).waitFor();
       const command = await copied();
@@ -109,6 +110,7 @@ describe('what a user does in the console', function () {
       await open(part(sink.name, 'configuration'));
       await shown.page.getByText('The configuration is valid.').waitFor();
       await shown.page.evaluate("globalThis.keptClipboard.writeText('before')");
+      await shown.page.locator('summary', { hasText: 'Copy as' }).click();
       await button('Copy as properties').click();
       await button('Copied').waitFor();
       assert.match(await copied(), /^connector\.class=/m);
@@ -121,6 +123,36 @@ describe('what a user does in the console', function () {
       assert.match(await shown.page.evaluate<string>('String(getSelection())'), /^curl -X PUT /);
       await shown.isAccessible();
     });
+  });
+
+  it('deletes a connector after a dialog, and creates it again from the notice; a restart says what has become of it', async () => {
+    const { page } = shown;
+    const { name, topic } = await rowsSink();
+    await open(part(name, ''));
+    const more = page.locator('.actions summary');
+    await more.click();
+    await button('Delete').click();
+    const dialog = page.getByRole('dialog', { name: `Delete ${name}?` });
+    await dialog.getByText('Topics, tables and offsets stay.').waitFor();
+    await shown.isAccessible();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText(`${name} is deleted.`).waitFor();
+    await until(async () => (await fixture.sluice.rest.get(`/connectors/${name}`)).status === 404, 'it is deleted');
+    await button('Undo').click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+
+    await fixture.send(topic, ['this is no line']);
+    await fixture.traceOf(name);
+    await page.getByRole('link', { name: 'Skip the record' }).waitFor();
+    await button('Restart failed').click();
+    await page.getByText(/^Restarted, and failed again after [\d.]+ s with the same cause\.$/).waitFor();
+    await page.getByRole('link', { name: 'Skip the record' }).click();
+    await page.getByText('0 records are delivered again. 1 record is skipped.').waitFor();
+    await button('Stop, set and resume').click();
+    await page.getByText('The offsets are set.', { exact: true }).waitFor();
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
   it('stops a replay of dead letters, and replays the remaining records', async () => {
@@ -231,7 +263,7 @@ describe('what a user does in the console', function () {
     await open(part(name, 'log'));
     const log = page.getByRole('region', { name: 'Log of the connector' });
     await log.getByText(host).first().waitFor();
-    await button('Start').click();
+    await button(/^Start$/).click();
     await page.getByText(`not on ${host} (worker ${host} has answered 403)`).waitFor();
     await page.getByText('The connector logs at DEBUG.').waitFor();
     await log.getByText('DEBUG').first().waitFor();
@@ -251,7 +283,7 @@ describe('what a user does in the console', function () {
     }
     await page.getByText(/^Without the lines of/).waitFor({ state: 'detached' });
     await button('End now').click();
-    await button('Start').waitFor();
+    await button(/^Start$/).waitFor();
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
@@ -285,7 +317,7 @@ describe('what a user does in the console', function () {
     await page.getByRole('banner').getByRole('link', { name: 'New connector' }).last().click();
     assert.equal(await page.locator('[id="option-name"]').inputValue(), 'half-done');
     await button('Discard').click();
-    await page.getByText('Choose what the connector is').waitFor();
+    await page.getByText('Choose what the connector does').waitFor();
     await unfinished.click();
     await button(/The document ends before this/).waitFor();
 
@@ -338,7 +370,7 @@ describe('what a user does in the console', function () {
     await shown.tabTo(page.getByRole('button', { name: 'Resume' }));
     await page.keyboard.press('Enter');
     await fixture.sluice.rest.untilState(sink.name, 'RUNNING', 1);
-    await shown.tabTo(page.getByRole('link', { name: 'History' }), 'Shift+Tab');
+    await shown.tabTo(page.getByRole('link', { name: 'History' }));
     await page.keyboard.press('Enter');
     const restore = button(/^Restore the configuration of change/).first();
     await restore.waitFor();
@@ -392,7 +424,10 @@ describe('what a user does in the console', function () {
       await open(part(sink.name, 'offsets'), other);
       await button('Preview').click();
       await page.getByText(`${String(ROWS)} records are delivered again.`).waitFor();
-      assert.deepEqual((await page.getByRole('button').allInnerTexts()).sort(), ['Preview', 'Refresh']);
+      assert.deepEqual((await page.getByRole('main').getByRole('button').allInnerTexts()).sort(), [
+        'Preview',
+        'Refresh',
+      ]);
       assert.deepEqual(
         sent.filter((each) => WRITING.test(each)),
         [],

@@ -132,7 +132,7 @@ describe('SQL in the console', () => {
         [`-- 😀 new\ninsert into ${table} values (absent)`, 'column "absent"', 'SQLSTATE 42703 · line 2', 'absent'],
         [
           `update ${table} set v = 1;\nupdate ${table} set wrong = 1`,
-          'statement 2: column "wrong"',
+          'column "wrong"',
           'SQLSTATE 42703 · line 2',
           'wrong',
         ],

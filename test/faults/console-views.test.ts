@@ -278,7 +278,7 @@ describe('each view of the console', function () {
 
   it('of a new connector', async () => {
     const page = await open('#/create');
-    await page.getByText('Choose what the connector is').waitFor();
+    await page.getByText('Choose what the connector does').waitFor();
     await lookAt('create');
     await page.getByLabel('Class').selectOption({ label: 'DbSinkConnector' });
     await page.getByLabel('Filter topics').fill(orders);

@@ -16,7 +16,7 @@ describe('the console', function () {
 
     await rowOf(broken).getByRole('link').click();
     await shown.page.getByRole('heading', { level: 1, name: broken }).waitFor();
-    assert.match(await shown.page.locator('.sentence').innerText(), /Task 0 has failed/);
+    assert.match(await shown.page.locator('.sentence').innerText(), /\(task 0\)/);
     await shown.page.locator('.trace summary').click();
     const trace = (await shown.page.locator('.trace pre').innerText()).trimEnd();
     const { tasks } = await on.worker.rest.status(broken);

@@ -93,6 +93,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'source: clock': NONE,
   'source: facts of tables': NONE,
   'source: views': NONE,
+  'source: estimated rows': NONE,
   'source: names of types': [['(0, 23, -1)'], []],
   'log source: tables': NONE,
   'log source: columns': [[], ['1']],

@@ -1,13 +1,18 @@
-import { useSignal } from '@preact/signals';
 import { render } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import { failure, follow, updatedAt, worker } from './common/fleet-store.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { follow, rows, worker } from './common/fleet-store.ts';
+import { followKeys, type KeyWindow } from './common/keys.ts';
 import { lazy } from './common/lazy.tsx';
 import { showTexts } from './common/shown-nodes.ts';
 import { Silence } from './common/silence.tsx';
-import { clusterAddress, CREATE_ADDRESS, fleetAddress, route, SQL_ADDRESS } from './common/route.ts';
+import { clusterAddress, CREATE_ADDRESS, fleetAddress, SQL_ADDRESS } from './common/addresses.ts';
+import { route } from './common/route.ts';
 import { unfinished } from './common/unfinished.ts';
 import { FleetView } from './fleet/fleet-view.tsx';
+import { restoreZone } from './frame/chosen-zone.ts';
+import { isLost, Lost, Side } from './frame/freshness.tsx';
+import { useWindow } from './frame/window-title.ts';
+import { Notices } from './kit/notices.tsx';
 import './styles.css';
 import { texts } from './texts/frame.ts';
 
@@ -15,6 +20,7 @@ const ConnectorView = lazy(() => import('./connector/connector-view.tsx').then((
 const CreateView = lazy(() => import('./editor/create-view.tsx').then((module) => module.CreateView));
 const ClusterView = lazy(() => import('./cluster/cluster-view.tsx').then((module) => module.ClusterView));
 const SqlView = lazy(() => import('./data/sql-view.tsx').then((module) => module.SqlView));
+const KeyWindowView = lazy(() => import('./frame/key-window.tsx').then((module) => module.KeyWindowView));
 
 const PLACES = [
   { view: 'fleet', address: fleetAddress(), title: texts.connectors },
@@ -25,31 +31,16 @@ const PLACES = [
 
 function App() {
   const { value } = route;
-  const isReadOnly = worker.value?.readOnly === true;
+  const [open, setOpen] = useState<KeyWindow | undefined>();
+  useEffect(() => followKeys(setOpen), []);
   useArrival(value.view, value.view === 'connector' ? value.name : '');
   return (
-    <>
+    <div class={isLost.value ? 'lost' : undefined}>
       <a class="skip" href="#content" onClick={focusContent}>
         {texts.skip}
       </a>
-      <header>
-        <a class="brand" href={fleetAddress()}>
-          {texts.title}
-        </a>
-        <nav aria-label={texts.title}>
-          {PLACES.filter(({ view }) => view !== 'create' || !isReadOnly).map(({ view, address, title }) => (
-            <a key={view} href={address} aria-current={value.view === view ? 'page' : undefined}>
-              {title}
-            </a>
-          ))}
-        </nav>
-        <span class="quiet">
-          {worker.value?.id} {worker.value === undefined ? '' : `· ${worker.value.version}`}
-        </span>
-        {isReadOnly ? <span class="quiet">{texts.readOnly}</span> : null}
-        <UnfinishedPlaces />
-        <Freshness />
-      </header>
+      <Head openWindow={setOpen} />
+      <Lost />
       <main id="content" tabIndex={-1}>
         <Silence />
         {value.view === 'fleet' ? <FleetView filters={value.filters} /> : null}
@@ -57,8 +48,52 @@ function App() {
         {value.view === 'create' ? <CreateView /> : null}
         {value.view === 'sql' ? <SqlView /> : null}
         {value.view === 'cluster' ? <ClusterView part={value.part} /> : null}
+        {value.view === 'unknown' ? <UnknownPage /> : null}
       </main>
-    </>
+      <Notices />
+      {open === undefined ? null : <KeyWindowView key={open} window={open} onClose={() => setOpen(undefined)} />}
+    </div>
+  );
+}
+
+function Head({ openWindow }: { readonly openWindow: (window: KeyWindow) => void }) {
+  const { view } = route.value;
+  const isReadOnly = worker.value?.readOnly === true;
+  return (
+    <header>
+      <a class="brand" href={fleetAddress()}>
+        {texts.title}
+      </a>
+      <Environment />
+      <nav aria-label={texts.title}>
+        {PLACES.filter((place) => place.view !== 'create' || !isReadOnly).map((place) => (
+          <a key={place.view} href={place.address} aria-current={view === place.view ? 'page' : undefined}>
+            {place.title}
+          </a>
+        ))}
+      </nav>
+      {isReadOnly ? <span class="quiet">{texts.readOnly}</span> : null}
+      <UnfinishedPlaces />
+      <Side openWindow={openWindow} />
+    </header>
+  );
+}
+
+/** The name of the environment, so that nobody takes production for another one. */
+function Environment() {
+  const title = worker.value?.title ?? '';
+  if (title === '') return null;
+  return <span class={/prod|live/i.test(title) ? 'environment production' : 'environment'}>{title}</span>;
+}
+
+function UnknownPage() {
+  return (
+    <div class="empty">
+      <h1>{texts.unknownPage}</h1>
+      <p>
+        <a href={fleetAddress()}>{texts.connectors}</a>
+      </p>
+    </div>
   );
 }
 
@@ -70,9 +105,8 @@ function focusContent(event: Event): void {
 /** Another view sets the title of the window and takes the focus, like another page. */
 function useArrival(view: string, name: string): void {
   const isFirst = useRef(true);
+  useWindow(name === '' ? (PLACES.find((place) => place.view === view)?.title ?? texts.unknownPage) : name, rows.value);
   useEffect(() => {
-    const title = PLACES.find((place) => place.view === view)?.title ?? name;
-    document.title = `${title} – ${texts.title}`;
     if (!isFirst.current) document.getElementById('content')?.focus({ preventScroll: true });
     if (!isFirst.current) scrollTo(0, 0);
     isFirst.current = false;
@@ -94,27 +128,8 @@ function UnfinishedPlaces() {
   );
 }
 
-/** The age of the shown data; screen readers announce a lost connection. */
-function Freshness() {
-  const now = useSignal(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => (now.value = Date.now()), 1000);
-    return () => {
-      clearInterval(timer);
-    };
-  }, []);
-  const seconds =
-    updatedAt.value === undefined ? undefined : Math.max(0, Math.round((now.value - updatedAt.value) / 1000));
-  const { value: problem } = failure;
-  return (
-    <span class="freshness" role="status">
-      {problem === undefined ? '' : <strong class="problem">{problem === 'lost' ? texts.lost : problem} </strong>}
-      {seconds === undefined ? '' : texts.updated(seconds)}
-    </span>
-  );
-}
-
 showTexts();
+restoreZone();
 const place = document.getElementById('app');
 if (place !== null) render(<App />, place);
 void follow();

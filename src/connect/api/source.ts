@@ -35,6 +35,23 @@ export interface SourceConnectorPlugin extends ConnectorPluginBase {
     target: SourceTarget,
     stored: readonly SourceOffset[],
   ): Promise<readonly SourcePreview[]>;
+  /**
+   * Lists the tables that a source could read with this connection, for a user who chooses some. The configuration may be incomplete
+   * otherwise.
+   * @throws any error is answered 400
+   */
+  listTables?(config: ConnectorConfig): Promise<readonly SourceTableInfo[]>;
+}
+
+/** A table that a source could read. */
+export interface SourceTableInfo {
+  /** As the options of the source name it. */
+  readonly name: string;
+  /** `null`: unknown. */
+  readonly rows: number | null;
+  readonly precision: 'exact' | 'estimate' | 'atLeast';
+  /** Why the table is not read with this configuration; `null`: it is. */
+  readonly problem: string | null;
 }
 
 /** Where a source would resume. `time` is in milliseconds since the epoch. */

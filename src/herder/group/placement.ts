@@ -29,6 +29,9 @@ export interface RebalanceView {
   readonly assigned: readonly string[];
   readonly revoked: readonly string[];
   readonly delayMs: number;
+  /** Workers that joined or left since the previous rebalance; known only to the leader. */
+  readonly joined?: readonly string[] | undefined;
+  readonly left?: readonly string[] | undefined;
 }
 
 /** A past rebalance. Each list of work contains only the first names and the total number. */

@@ -2,7 +2,7 @@ import { taskText } from '../../connect/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { DEFAULT_WINDOW, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
-import type { ClusterView, PastRebalance, RebalanceView } from './placement.ts';
+import type { ClusterView, GroupWorker, PastRebalance, RebalanceView } from './placement.ts';
 import { protocolVersion, workNames, type MemberAssignment, type Work } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
 
@@ -18,6 +18,8 @@ export class RebalanceHistory {
   #beganAtMs = Date.now();
   #completed = 0;
   #last: RebalanceView | undefined;
+  /** The members after the last rebalance, if this worker led it. */
+  #workers: readonly string[] = [];
   readonly #past: PastRebalance[] = [];
 
   constructor(logger: Logger, window: MetricWindow = DEFAULT_WINDOW) {
@@ -45,7 +47,13 @@ export class RebalanceHistory {
     this.#logger.debug({ reason }, 'A rebalance began');
   }
 
-  complete({ generationId, isLeader, protocol }: Generation, assignment: MemberAssignment, owned: WorkSet): void {
+  /** `workers`: the members, which only the leader knows. */
+  complete(
+    { generationId, isLeader, protocol }: Generation,
+    assignment: MemberAssignment,
+    owned: WorkSet,
+    workers: readonly Pick<GroupWorker, 'workerId'>[] = [],
+  ): void {
     const { leaderUrl, assigned, revoked, delayMs, configOffset } = assignment;
     const durationMs = Date.now() - this.#beganAtMs;
     this.#completed += 1;
@@ -56,6 +64,7 @@ export class RebalanceHistory {
       assigned: workNames(assigned),
       revoked: workNames(revoked),
       delayMs,
+      ...this.#moves(isLeader ? workers.map(({ workerId }) => workerId) : []),
     };
     this.#remember({ ...round, generation: generationId, led: isLeader, completedAtMs: Date.now() });
     const role = isLeader ? 'this worker leads' : `${leaderUrl} leads`;
@@ -66,6 +75,15 @@ export class RebalanceHistory {
       { ...round, generation: generationId, leader: leaderUrl, protocol, configOffset },
       `Rebalance: generation ${String(generationId)}, ${role}, ${share} here (${change}), because ${this.#reason}${again}`,
     );
+  }
+
+  /** Empty unless this worker led the previous rebalance, too. */
+  #moves(workers: readonly string[]): Pick<RebalanceView, 'joined' | 'left'> {
+    const previous = this.#workers;
+    this.#workers = workers;
+    if (previous.length === 0 || workers.length === 0) return {};
+    const joined = workers.filter((worker) => !previous.includes(worker));
+    return { joined, left: previous.filter((worker) => !workers.includes(worker)) };
   }
 
   #remember(rebalance: RebalanceView): void {

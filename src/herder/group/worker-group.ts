@@ -260,7 +260,7 @@ export class WorkerGroup implements DrainablePlacement {
     this.#logger.info(`Starting connectors and tasks using config offset ${String(assignment.configOffset)}`);
     await this.#listener?.assigned(assignment.assigned, assignment.handovers ?? NO_HANDOVERS);
     this.#logger.info('Finished starting connectors and tasks');
-    this.#history.complete(generation, assignment, this.#work.all);
+    this.#history.complete(generation, assignment, this.#work.all, this.#membership.workers);
     if (!revoked.isEmpty) this.#requestRejoin({ reason: 'this worker released work for other workers' });
     if (this.isLeader && this.#membership.needsReassignment) this.#requestRejoin({ reason: ALL_REASSIGNED });
     this.#settle();

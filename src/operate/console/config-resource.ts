@@ -51,15 +51,18 @@ import {
 import {
   CONSOLE_VALIDATION,
   NAMED,
+  SOURCE_TABLES,
   STORED_CONFIG,
   TOPICS,
   type ConsoleValidation,
+  type SourceTables,
   type StoredConfig,
   type Topics,
 } from './console-answers.ts';
 
-/** Maximum number of topics in an answer. */
+/** Maximum number of topics in an answer, and of tables. */
 const MAX_TOPICS = 200;
+const MAX_TABLES = 1000;
 
 const isSave = validatorOf(objectOf({ config: CONFIG_BODY, version: withKeywords(TEXT, { maxLength: 64 }) }));
 
@@ -69,6 +72,8 @@ interface ConfigParts {
   readonly previews: PreviewReadings;
   /** Names of all topics of the cluster. */
   readonly kafkaTopics: () => Promise<readonly string[]>;
+  /** Topics of the worker itself, which are not offered. */
+  readonly internalTopics: readonly string[];
   readonly senders: RequestSenders;
   readonly isReadOnly: boolean;
 }
@@ -82,6 +87,7 @@ export function configResource({
   validation,
   previews,
   kafkaTopics,
+  internalTopics,
   senders,
   isReadOnly,
 }: ConfigParts): readonly Route[] {
@@ -225,18 +231,54 @@ export function configResource({
       },
     },
     {
+      method: 'PUT',
+      path: '/ui/connector-plugins/:plugin/tables',
+      answers: { 200: SOURCE_TABLES },
+      handle: async (context) => {
+        const completed = await complete(context, await readConfig(context.req));
+        const held = withheldFrom(completed, isReadOnly);
+        if (held.keys.length > 0) throw new RequestError(400, `Enter ${held.keys.join(', ')} to list the tables`);
+        const stage = new StageTracker();
+        const work = sourceTables(validation, pathName(context, 'plugin'), completed.config, stage);
+        const all = await hiding(completed.mask, () => withinTimeLimit(stage, work));
+        const tables: SourceTables = { tables: all.slice(0, MAX_TABLES), total: all.length };
+        answer(context, 200, tables);
+      },
+    },
+    {
       method: 'GET',
       path: '/ui/topics',
       answers: { 200: TOPICS },
       handle: async (context) => {
         const text = (queryText(context, 'text') ?? '').toLowerCase();
         const all = await kafkaTopics();
-        const found = all.filter((name) => !name.startsWith('__') && name.toLowerCase().includes(text)).sort();
+        const isOffered = (name: string): boolean => !name.startsWith('__') && !internalTopics.includes(name);
+        const found = all.filter((name) => isOffered(name) && name.toLowerCase().includes(text)).sort();
         const topics: Topics = { topics: found.slice(0, MAX_TOPICS), total: found.length };
         answer(context, 200, topics);
       },
     },
   ];
+}
+
+/** The tables that a source with this connection could read. Options that do not concern the connection may be missing. */
+async function sourceTables(
+  validation: ConnectorValidation,
+  pluginName: string,
+  config: Completed['config'],
+  stage: StageTracker,
+): Promise<SourceTables['tables']> {
+  const counts = (option: string): boolean => option.startsWith('connection.');
+  const checked = await validation.requireValidFor(pluginName, config, stage, { counts, connects: false });
+  const { plugin } = checked;
+  if (plugin.type !== 'source' || plugin.listTables === undefined)
+    throw new RequestError(404, `${pluginName} does not list tables`);
+  const listed = plugin.listTables(checked.config);
+  return stage
+    .during('listing the tables of the database', () => listed)
+    .catch((error: unknown) => {
+      throw new RequestError(400, toError(error).message, { cause: error });
+    });
 }
 
 interface Completed extends CompletedConfig {

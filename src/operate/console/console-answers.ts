@@ -36,6 +36,7 @@ export const FLEET_SNAPSHOT = objectOf({
     id: TEXT,
     version: TEXT,
     readOnly: BOOLEAN,
+    title: described(TEXT, 'name of the environment; may be empty'),
     'adminListeners?': described(
       arrayOf(TEXT),
       'listeners that accept changes of log levels; absent: those of the API; empty: none',
@@ -95,6 +96,20 @@ export const CONSOLE_VALIDATION = objectOf({
   restarts: described(BOOLEAN, 'saving the configuration restarts the tasks'),
 });
 export type ConsoleValidation = ShapeOf<typeof CONSOLE_VALIDATION>;
+
+/** The tables that a source could read, for the user who chooses some. */
+export const SOURCE_TABLES = objectOf({
+  tables: arrayOf(
+    objectOf({
+      name: TEXT,
+      rows: described(nullable(NUMBER), 'null: unknown'),
+      precision: enumOf(['exact', 'estimate', 'atLeast']),
+      problem: described(nullable(TEXT), 'why the table is not read with this configuration; null: it is'),
+    }),
+  ),
+  total: INTEGER,
+});
+export type SourceTables = ShapeOf<typeof SOURCE_TABLES>;
 
 export const TOPICS = objectOf({ topics: arrayOf(TEXT), total: INTEGER });
 export type Topics = ShapeOf<typeof TOPICS>;
@@ -188,6 +203,8 @@ export const WORKER_DETAIL = withMore(
             assignedCount: NUMBER,
             revoked: NAMES,
             revokedCount: NUMBER,
+            'joined?': described(NAMES, 'workers that joined since the last rebalance; known only to the leader'),
+            'left?': NAMES,
           }),
         ),
       ),

@@ -27,6 +27,8 @@ const isHistory = validatorOf<WorkerHistory>(WORKER_HISTORY);
 
 export interface ConsoleSettings {
   readonly readOnly: boolean;
+  /** Name of the environment; may be empty. */
+  readonly title: string;
   /** `admin.listeners`: the listeners that accept changes of log levels; `undefined`: those of the API; empty: none. */
   readonly adminListeners: readonly string[] | undefined;
 }

@@ -27,6 +27,8 @@ export interface HealthView extends Judgement {
   readonly type: ConnectorState['type'];
   /** ISO 8601: since when the connector has this verdict, as far as this worker knows. */
   readonly since: string;
+  /** The last verdicts and since when (milliseconds since the epoch), the oldest first, as far as this worker knows. */
+  readonly verdicts: readonly (readonly [verdict: Verdict, sinceMs: number])[];
   /** Undelivered records of a sink; `null`: unknown. */
   readonly lag: number | null;
   readonly tasks: readonly TaskFigures[];
@@ -307,7 +309,7 @@ export class ConnectorHealth implements HerderListener {
     };
     const times = this.#times[isOwn ? 'own' : 'all'];
     const since = new Date(times.since(name, judgement.verdict, tasks)).toISOString();
-    return { name, type, ...judgement, since, lag, tasks, silentWorkers, restarts };
+    return { name, type, ...judgement, since, verdicts: times.of(name), lag, tasks, silentWorkers, restarts };
   }
 
   #hidden(figures: TaskFigures): TaskFigures {

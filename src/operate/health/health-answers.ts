@@ -11,11 +11,18 @@ import {
   objectOf,
   TEXT,
   withMore,
+  type ShapeOf,
+  type Typed,
 } from '../../json/open-api.ts';
 import { CONNECTOR_TYPE } from '../../rest/answers.ts';
 import { VERDICTS } from './verdicts.ts';
 
 const VERDICT = enumOf(VERDICTS);
+const SEEN_VERDICT: Typed<readonly [verdict: ShapeOf<typeof VERDICT>, sinceMs: number]> = {
+  type: 'array',
+  prefixItems: [VERDICT, NUMBER],
+  items: false,
+};
 
 /** The lag of a sink that does not read. */
 export const COMMITTED_LAG = withMore(
@@ -86,6 +93,10 @@ export const CONNECTOR_HEALTH = component(
     sentence: TEXT,
     summary: described(TEXT, 'The sentence without its clause on the next restart'),
     since: TEXT,
+    verdicts: described(
+      arrayOf(SEEN_VERDICT),
+      'The last verdicts that this worker has seen and since when (milliseconds since the epoch), the oldest first',
+    ),
     reasons: arrayOf(TEXT),
     lag: nullable(NUMBER),
     tasks: arrayOf(FIGURES_OF_TASK),

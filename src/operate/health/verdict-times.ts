@@ -1,23 +1,40 @@
 import type { TaskFigures } from './verdict.ts';
 import type { Verdict } from './verdicts.ts';
 
-/** Since when each connector has its verdict, as far as this worker has seen it. */
+/** A verdict, and since when it was seen. */
+interface SeenVerdict {
+  readonly verdict: Verdict;
+  /** Milliseconds since the epoch. */
+  readonly sinceMs: number;
+}
+
+/** Number of verdicts that are kept of each connector. */
+const MAX_VERDICTS = 20;
+
+/** The last verdicts of each connector and since when it had them, as far as this worker has seen. */
 export class VerdictTimes {
-  readonly #seen = new Map<string, { readonly verdict: Verdict; readonly sinceMs: number }>();
+  /** The oldest first. */
+  readonly #seen = new Map<string, readonly SeenVerdict[]>();
 
   /**
    * Since when the connector has the verdict, in milliseconds since the epoch. A stall begins when the longest wait
    * began.
    */
   since(name: string, verdict: Verdict, tasks: readonly TaskFigures[]): number {
-    const seen = this.#seen.get(name);
-    if (seen?.verdict === verdict) return seen.sinceMs;
+    const seen = this.#seen.get(name) ?? [];
+    const last = seen.at(-1);
+    if (last?.verdict === verdict) return last.sinceMs;
     const waited = tasks.map(({ waitedMs, silentMs = 0, withoutPartitionsMs = 0 }) =>
       Math.max(waitedMs, silentMs, withoutPartitionsMs),
     );
     const sinceMs = Date.now() - (verdict === 'STALLED' ? Math.max(0, ...waited) : 0);
-    this.#seen.set(name, { verdict, sinceMs });
+    this.#seen.set(name, [...seen, { verdict, sinceMs }].slice(-MAX_VERDICTS));
     return sinceMs;
+  }
+
+  /** The last verdicts of a connector and since when (milliseconds since the epoch), the oldest first. */
+  of(name: string): readonly (readonly [verdict: Verdict, sinceMs: number])[] {
+    return (this.#seen.get(name) ?? []).map(({ verdict, sinceMs }) => [verdict, sinceMs]);
   }
 
   /** Forgets connectors that are not among these. */

@@ -40,6 +40,20 @@ describe('the history of rebalances', () => {
     assert.equal(rebalances.at(-1)?.led, true);
   });
 
+  it('knows who joined and left while this worker leads', () => {
+    const history = new RebalanceHistory(silentLogger);
+    const round = (number: number, workers: readonly string[]) => {
+      const members = workers.map((workerId) => ({ workerId }));
+      history.complete(generation(number), assignment(1), new WorkSet(), members);
+      const { joined, left } = history.view().rebalances.at(-1) ?? {};
+      return [joined, left];
+    };
+    assert.deepEqual(round(1, ['a', 'b']), [undefined, undefined]);
+    assert.deepEqual(round(2, ['a', 'c']), [['c'], ['b']]);
+    assert.deepEqual(round(3, []), [undefined, undefined]);
+    assert.deepEqual(round(4, ['a']), [undefined, undefined]);
+  });
+
   it('names the first 20 of many tasks, and counts them all', () => {
     const history = new RebalanceHistory(silentLogger);
     history.complete(generation(1), assignment(3000), new WorkSet());

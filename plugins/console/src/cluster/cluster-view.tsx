@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { CLUSTER_PARTS, clusterAddress, type ClusterPart } from '../common/route.ts';
+import { CLUSTER_PARTS, clusterAddress, type ClusterPart } from '../common/addresses.ts';
 import { Tabs } from '../common/tabs.tsx';
 import { texts } from '../texts/cluster.ts';
 import './cluster.css';

@@ -8,6 +8,7 @@ import { Form } from '../kit/form.tsx';
 import { Async, usePolled } from '../kit/loaded.tsx';
 import { Problem } from '../kit/problem.tsx';
 import { Table } from '../kit/table.tsx';
+import { Time } from '../kit/time.tsx';
 import { texts } from '../texts/cluster.ts';
 
 type FoundLevels = Readonly<Record<string, LoggerLevelAnswer>>;
@@ -69,7 +70,7 @@ function LevelTable({ levels, set }: { readonly levels: FoundLevels; readonly se
               level
             )}
           </td>
-          <td class="quiet">{changedAt === null ? '' : new Date(changedAt).toLocaleString()}</td>
+          <td class="quiet">{changedAt === null ? '' : <Time at={changedAt} />}</td>
         </tr>
       ))}
     </Table>

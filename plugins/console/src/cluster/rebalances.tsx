@@ -1,20 +1,37 @@
 import type { WorkerDetail } from '../common/answers.ts';
+import { Time } from '../kit/time.tsx';
 import { texts } from '../texts/cluster.ts';
+import { rebalanceEvents } from './rebalance-events.ts';
 import { rebalanceText } from './rebalance-text.ts';
 
-/** Why work moved, what moved, and how long it took; the newest first. */
-export function Rebalances({ detail: { worker, rebalances, isRebalancing } }: { readonly detail: WorkerDetail }) {
+interface RebalancesProps {
+  readonly detail: WorkerDetail;
+  readonly all: readonly WorkerDetail[];
+}
+
+/** Who joined or left, how much moved, and how long it took; the newest first. The rebalances of an event are folded. */
+export function Rebalances({ detail, all }: RebalancesProps) {
+  const { worker, rebalances, isRebalancing } = detail;
   return (
     <section aria-label={texts.rebalances}>
       <h2>{texts.rebalancesOf(worker)}</h2>
       {isRebalancing ? <p class="warning">{texts.rebalancing}</p> : null}
       {rebalances.length === 0 ? <p class="quiet">{texts.noRebalances}</p> : null}
       <ol class="rebalances">
-        {rebalances.map((rebalance) => (
-          <li key={rebalance.generation}>
-            <time dateTime={new Date(rebalance.at).toISOString()}>{new Date(rebalance.at).toLocaleString()}</time>
-            <span>{texts.because(rebalance.reason)}</span>
-            <small>{rebalanceText(rebalance)}</small>
+        {rebalanceEvents(all, detail).map(({ at, text, rounds }) => (
+          <li key={at}>
+            <details>
+              <summary>
+                <Time at={at} /> {text}
+              </summary>
+              <ul>
+                {rounds.map((round) => (
+                  <li key={round.generation}>
+                    {texts.because(round.reason)} <small>{rebalanceText(round)}</small>
+                  </li>
+                ))}
+              </ul>
+            </details>
           </li>
         ))}
       </ol>

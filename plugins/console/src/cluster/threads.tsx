@@ -1,7 +1,7 @@
 import type { WorkerDetail } from '../common/answers.ts';
 import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/cluster.ts';
-import { connectorAddress } from '../common/route.ts';
+import { connectorAddress } from '../common/addresses.ts';
 
 const MAX_TASKS = 12;
 

@@ -5,7 +5,8 @@ import { bytesText } from '../common/bytes-text.ts';
 import { isWritable, silentWorkers, skewMs, worker as served } from '../common/fleet-store.ts';
 import { minutesText } from '../common/format.ts';
 import { useNow } from '../common/now.ts';
-import { fleetAddress } from '../common/route.ts';
+import { fleetAddress } from '../common/addresses.ts';
+import { durationText } from '../common/time.ts';
 import { useAction, type Action } from '../kit/action.ts';
 import { SelectField } from '../kit/field.tsx';
 import { Async, usePolled } from '../kit/loaded.tsx';
@@ -19,7 +20,7 @@ import { Threads } from './threads.tsx';
 /** Details are requested of at most this many workers. */
 const MAX_DETAILS = 50;
 const LONG_TURN_MS = 1000;
-const NUMBERS = [texts.connectors, texts.tasks, texts.memory, texts.cpu, texts.loopDelay];
+const NUMBERS = [texts.connectors, texts.tasks, texts.memory, texts.cpu, texts.loopDelay, texts.uptime];
 
 interface Group {
   readonly workers: readonly GroupWorkerAnswer[];
@@ -60,6 +61,7 @@ function WorkerGroup({ found: { workers, details, group }, run }: WorkerGroupPro
   const ids = workers.map(({ worker_id: id }) => id);
   const shown = [chosen, served.value?.id ?? ''].find((id) => ids.includes(id)) ?? ids[0] ?? '';
   const detail = details.get(shown);
+  const answering = [...details.values()].flatMap((each) => each ?? []);
   return (
     <>
       <p class="quiet">
@@ -79,7 +81,7 @@ function WorkerGroup({ found: { workers, details, group }, run }: WorkerGroupPro
       ) : (
         <>
           <Threads detail={detail} />
-          {group === undefined ? null : <Rebalances detail={detail} />}
+          {group === undefined ? null : <Rebalances detail={detail} all={answering} />}
         </>
       )}
     </>
@@ -94,7 +96,7 @@ function WorkerTable({ workers, details, run }: WorkerTableProps) {
   const isDrainable = isWritable.value && workers.some(({ url }) => url !== '');
   const titles = [
     ...[texts.worker, texts.state, texts.version, texts.connectors, texts.tasks, texts.memory, texts.cpu],
-    texts.loopDelay,
+    ...[texts.loopDelay, texts.uptime],
     ...(isDrainable ? [texts.drain] : []),
   ];
   return (
@@ -128,7 +130,11 @@ function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
       <th scope="row" class="nowrap">
         <a href={fleetAddress({ worker: row.worker_id })}>{row.worker_id}</a>
         {row.is_leader ? <small class="mark">{texts.leader}</small> : null}
-        {row.url === '' ? null : <small class="below">{row.url}</small>}
+        {row.url === '' ? null : (
+          <small class="below">
+            {row.url} <a href={`${row.url.replace(/\/$/, '')}/ui#/cluster`}>{texts.itsConsole}</a>
+          </small>
+        )}
       </th>
       <td class={row.state === 'running' && !isSilent ? '' : 'warning'}>
         {isSilent ? (since === undefined ? texts.silent : texts.silentFor(minutesText(now - since))) : stateText(row)}
@@ -138,12 +144,17 @@ function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
       <td class="number">{row.connectors}</td>
       <td class="number">{row.tasks}</td>
       <td class="number nowrap">{detail === undefined ? '–' : bytesText(detail.memoryBytes)}</td>
-      <td class="number">{detail?.cpuCores?.toFixed(2) ?? '–'}</td>
+      <td class="number" title={texts.cpuHint}>
+        {detail?.cpuCores?.toFixed(2) ?? '–'}
+      </td>
       <td
         class={`number nowrap ${(detail?.loopDelayMs ?? 0) >= LONG_TURN_MS ? 'warning' : ''}`}
         title={texts.loopDelayHint}
       >
         {detail === undefined ? '–' : `${String(detail.loopDelayMs)} ms`}
+      </td>
+      <td class="number nowrap">
+        {detail === undefined ? '–' : durationText(Date.now() - skewMs.value - detail.startedAt)}
       </td>
       {drain === null ? null : <td>{drain}</td>}
     </tr>

@@ -24,6 +24,7 @@ export type {
   InternalTopicsAnswer,
   LogPart,
   RestorePreview,
+  SourceTables,
   SqlFailure,
   StoredConfig,
   Topics,

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import type { FleetNews, FleetRow, FleetSnapshot } from './answers.ts';
+import type { FleetNews, FleetRow, FleetSnapshot, GroupWorkerAnswer } from './answers.ts';
 import { ApiError, request } from './api.ts';
 import { inOrder } from './fleet-row.ts';
 
@@ -14,6 +14,8 @@ export const updatedAt = signal<number | undefined>(undefined);
 /** By how many milliseconds this machine's clock is ahead of the worker's. */
 export const skewMs = signal(0);
 export const silentWorkers = signal<FleetSnapshot['silent']>([]);
+/** The workers of the group when the page was loaded, whose consoles are used when this one does not answer. */
+export const otherWorkers = signal<readonly GroupWorkerAnswer[]>([]);
 /** Why no events arrive. */
 export const failure = signal<string | undefined>(undefined);
 /** All connectors, the broken first. */
@@ -28,6 +30,7 @@ export async function follow(): Promise<void> {
     byName.clear();
     worker.value = snapshot.worker;
     take({ ...snapshot, gone: [] });
+    void findOthers(snapshot.worker.id);
   } catch (error) {
     failure.value = error instanceof ApiError ? error.message : String(error);
     setTimeout(() => void follow(), RETRY_MS);
@@ -51,6 +54,12 @@ export async function follow(): Promise<void> {
     events.close();
     setTimeout(() => void follow(), RETRY_MS);
   };
+}
+
+/** A standalone worker has no group. */
+async function findOthers(own: string): Promise<void> {
+  const all = await request<readonly GroupWorkerAnswer[]>('GET', '/cluster/workers').catch(() => []);
+  otherWorkers.value = all.filter(({ worker_id: id, url }) => id !== own && url !== '');
 }
 
 /** Loads all rows at once, so that a change by this console is shown before the next event. */

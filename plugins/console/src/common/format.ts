@@ -1,9 +1,16 @@
-/** `1,234`, `12.3k`, `4.5M`. */
+/** A count in three digits or fewer: `0`, `552`, `7.6k`, `417k`, `4.5M`. */
 export function short(value: number | null): string {
   if (value === null) return '–';
-  if (value < 10_000)
-    return value < 10 && !Number.isInteger(value) ? value.toFixed(1) : Math.round(value).toLocaleString('en');
-  return value < 1e6 ? `${(value / 1e3).toFixed(1)}k` : `${(value / 1e6).toFixed(1)}M`;
+  if (value < 1000) return value < 10 && !Number.isInteger(value) ? value.toFixed(1) : String(Math.round(value));
+  const [unit, size] = value < 999_500 ? (['k', 1e3] as const) : (['M', 1e6] as const);
+  const scaled = value / size;
+  return `${scaled < 99.95 ? scaled.toFixed(1) : Math.round(scaled).toLocaleString('en')}${unit}`;
+}
+
+/** A rate: like a count, but below ten always with one decimal place. */
+export function rateText(value: number | null): string {
+  if (value === null || value === 0 || value >= 10) return short(value);
+  return value < 0.05 ? '< 0.1' : value.toFixed(1);
 }
 
 /** The last part of a Java class name. */

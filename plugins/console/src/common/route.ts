@@ -1,5 +1,12 @@
 import { computed, signal } from '@preact/signals';
-import { inPath } from './api.ts';
+import {
+  CLUSTER_PARTS,
+  CONNECTOR_PARTS,
+  fleetAddress,
+  type ClusterPart,
+  type ConnectorPart,
+  type Hints,
+} from './addresses.ts';
 import type { Filters } from './fleet-row.ts';
 
 const hash = signal(location.hash);
@@ -7,71 +14,39 @@ addEventListener('hashchange', () => {
   hash.value = location.hash;
 });
 
-/** The parts of the connector view. The first is the default: its name is left out of the address. */
-export const CONNECTOR_PARTS = [
-  'overview',
-  'dead-letters',
-  'data',
-  'configuration',
-  'offsets',
-  'history',
-  'log',
-] as const;
-export type ConnectorPart = (typeof CONNECTOR_PARTS)[number];
-
-/** The parts of the view of the cluster. */
-export const CLUSTER_PARTS = ['workers', 'plugins', 'loggers', 'topics'] as const;
-export type ClusterPart = (typeof CLUSTER_PARTS)[number];
-
 export type Route =
   | { readonly view: 'fleet'; readonly filters: Filters }
   | { readonly view: 'connector'; readonly name: string; readonly part: ConnectorPart }
   | { readonly view: 'create' }
+  | { readonly view: 'unknown' }
   | { readonly view: 'sql' }
   | { readonly view: 'cluster'; readonly part: ClusterPart };
-
-export const CREATE_ADDRESS = '#/create';
-export const SQL_ADDRESS = '#/sql';
 
 /** The view that the address names: `#/?state=FAILED&text=orders`, `#/connectors/orders/offsets`. */
 export const route = computed<Route>(() => {
   const [path = '', query = ''] = hash.value.replace(/^#/, '').split('?', 2);
   const [, view = '', first = '', second = ''] = path.split('/').map(decoded);
   if (view === 'connectors' && first !== '') {
-    return { view: 'connector', name: first, part: CONNECTOR_PARTS.find((part) => part === second) ?? 'overview' };
+    const part = CONNECTOR_PARTS.find((each) => each === (second === '' ? 'overview' : second));
+    return part === undefined ? { view: 'unknown' } : { view: 'connector', name: first, part };
   }
-  if (view === 'cluster') return { view, part: CLUSTER_PARTS.find((part) => part === first) ?? 'workers' };
+  if (view === 'cluster') {
+    const part = CLUSTER_PARTS.find((each) => each === (first === '' ? 'workers' : first));
+    return part === undefined ? { view: 'unknown' } : { view, part };
+  }
   if (view === 'create') return { view };
   if (view === 'sql') return { view };
+  if (view !== '') return { view: 'unknown' };
   const parameters = new URLSearchParams(query);
   const of = (key: string): string => parameters.get(key) ?? '';
-  const filters = {
-    text: of('text'),
-    verdict: of('state'),
-    type: of('type'),
-    className: of('class'),
-    worker: of('worker'),
-    topic: of('topic'),
-  };
-  return { view: 'fleet', filters };
+  // Earlier versions had a search of its own for topics.
+  const text = of('text') === '' ? of('topic') : of('text');
+  const filters = { text, verdict: of('state'), type: of('type'), className: of('class'), worker: of('worker') };
+  return { view: 'fleet', filters: { ...filters, sort: of('sort') } };
 });
 
-export function fleetAddress(filters: Partial<Filters> = {}): string {
-  const { text, verdict, type, className, worker, topic } = filters;
-  const given = Object.entries({ text, state: verdict, type, class: className, worker, topic }).flatMap(
-    ([key, value]) => (value === undefined || value === '' ? [] : [[key, value]]),
-  );
-  return given.length === 0 ? '#/' : `#/?${new URLSearchParams(given).toString()}`;
-}
-
-export function connectorAddress(name: string, part: ConnectorPart = 'overview'): string {
-  const address = `#/connectors/${inPath(name)}`;
-  return part === 'overview' ? address : `${address}/${part}`;
-}
-
-export function clusterAddress(part: ClusterPart = 'workers'): string {
-  return part === 'workers' ? '#/cluster' : `#/cluster/${part}`;
-}
+/** The hints of the address: `#/connectors/orders/configuration?focus=topics`. */
+export const hints = computed<Hints>(() => Object.fromEntries(new URLSearchParams(hash.value.split('?', 2)[1] ?? '')));
 
 /** Sets the filters without a new entry in the browser history, because each typed character would add one. */
 export function replaceFilters(filters: Filters): void {

@@ -1,11 +1,10 @@
-const WIDTH = 90;
+const WIDTH = 96;
 const HEIGHT = 22;
 
-/** Means of the minutes of the last hour; gaps where nothing ran. */
+/** Means of the minutes of the last hour, over the whole width; gaps where nothing ran. */
 export function Sparkline({ values }: { readonly values: readonly (number | null)[] }) {
   const max = Math.max(1e-9, ...values.map((value) => value ?? 0));
-  const step = WIDTH / 59;
-  const start = WIDTH - (values.length - 1) * step;
+  const step = WIDTH / Math.max(1, values.length - 1);
   let isOpen = false;
   const path = values
     .map((value, index) => {
@@ -13,7 +12,7 @@ export function Sparkline({ values }: { readonly values: readonly (number | null
         isOpen = false;
         return '';
       }
-      const point = `${isOpen ? 'L' : 'M'}${(start + index * step).toFixed(1)} ${(HEIGHT - 2 - (value / max) * (HEIGHT - 4)).toFixed(1)}`;
+      const point = `${isOpen ? 'L' : 'M'}${(index * step).toFixed(1)} ${(HEIGHT - 2 - (value / max) * (HEIGHT - 4)).toFixed(1)}`;
       isOpen = true;
       return point;
     })

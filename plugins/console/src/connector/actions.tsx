@@ -1,33 +1,134 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ConnectorStateAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { refresh } from '../common/fleet-store.ts';
-import type { Action } from '../kit/action.ts';
+import { useAction, type Action } from '../kit/action.ts';
 import { Button } from '../kit/button.tsx';
+import { ConfirmDialog } from '../kit/dialog.tsx';
+import { Menu } from '../kit/menu.tsx';
+import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/connector.ts';
+import { restartOutcome, type Sample } from './action-outcome.ts';
+import { deleteConnector } from './deletion.ts';
+import type { PartProps } from './health.ts';
 
 export interface ActionsProps {
   readonly name: string;
   readonly run: Action['run'];
 }
 
-const ACTIONS = [
-  { method: 'PUT', to: '/pause', title: texts.pause },
-  { method: 'PUT', to: '/resume', title: texts.resume },
-  { method: 'PUT', to: '/stop', title: texts.stop },
-  { method: 'POST', to: '/restart?includeTasks=true&onlyFailed=true', title: texts.restartFailed },
-  { method: 'POST', to: '/restart?includeTasks=true', title: texts.restart },
-] as const;
+type Kind = 'pause' | 'resume' | 'stop' | 'restartFailed' | 'restart' | 'delete';
 
-/** The buttons that pause, resume, stop and restart a connector. */
-export function Actions({ name, run }: ActionsProps) {
+const REQUESTS: Readonly<Record<Exclude<Kind, 'delete'>, readonly [method: string, path: string]>> = {
+  pause: ['PUT', '/pause'],
+  resume: ['PUT', '/resume'],
+  stop: ['PUT', '/stop'],
+  restartFailed: ['POST', '/restart?includeTasks=true&onlyFailed=true'],
+  restart: ['POST', '/restart?includeTasks=true'],
+};
+/** Actions that interrupt the work are confirmed. */
+const ASKED: ReadonlySet<Kind> = new Set(['pause', 'stop', 'restart', 'delete']);
+
+/** The actions that a state allows; the first one is the button, the others are in a menu. */
+function actionsOf(verdict: string): readonly Kind[] {
+  if (verdict === 'STOPPED') return ['resume', 'delete'];
+  if (verdict === 'PAUSED') return ['resume', 'restart', 'stop', 'delete'];
+  if (verdict === 'FAILED') return ['restartFailed', 'restart', 'pause', 'stop', 'delete'];
+  return ['restart', 'pause', 'stop', 'delete'];
+}
+
+/** The next action on a connector as a button, the others in a menu, and what has become of the last one. */
+export function Actions({ name, health }: PartProps) {
+  const { isBusy, problem, run } = useAction();
+  const [asked, setAsked] = useState<Kind>('pause');
+  const [isOpen, setOpen] = useState(false);
+  const { outcome, watch } = useOutcome(name);
+  const act = (kind: Kind): Promise<void> =>
+    run(async () => {
+      setOpen(false);
+      if (kind === 'delete') await deleteConnector(name);
+      else await watch(kind, REQUESTS[kind]);
+    });
+  const press = (kind: Kind): unknown => {
+    if (!ASKED.has(kind)) return act(kind);
+    setAsked(kind);
+    setOpen(true);
+    return undefined;
+  };
+  const [first, ...others] = actionsOf(health.verdict);
+  const isUrgent = first !== 'restart';
   return (
-    <div class="bulk" role="toolbar" aria-label={name}>
-      {ACTIONS.map(({ method, to, title }) => (
-        <Button key={to} onClick={() => run(() => send(method, connectorPath(name) + to))}>
-          {title}
-        </Button>
-      ))}
+    <div class="actions">
+      <div class="bulk" role="toolbar" aria-label={name}>
+        {first === undefined ? null : (
+          <Button class={isUrgent ? 'primary' : ''} disabled={isBusy} onClick={() => press(first)}>
+            {texts.actionTitles[first]}
+          </Button>
+        )}
+        <Menu title={texts.menu} label={texts.moreActions}>
+          {others.map((kind) => (
+            <Button key={kind} class={kind === 'delete' ? 'danger' : ''} disabled={isBusy} onClick={() => press(kind)}>
+              {texts.actionTitles[kind]}
+            </Button>
+          ))}
+        </Menu>
+      </div>
+      <p role="status" class="outcome-text">
+        {outcome}
+      </p>
+      <Problem text={problem} />
+      <ConfirmDialog
+        title={texts.confirmTitle(texts.actionTitles[asked], name)}
+        confirm={texts.actionTitles[asked]}
+        isDanger={asked === 'delete'}
+        isOpen={isOpen}
+        onConfirm={() => act(asked)}
+        onClose={() => setOpen(false)}
+      >
+        <p>{asked === 'restartFailed' || asked === 'resume' ? '' : texts.willHappen[asked](health.tasks.length)}</p>
+      </ConfirmDialog>
     </div>
   );
+}
+
+const EVERY_MS = 250;
+const MAX_MS = 20_000;
+
+/** Follows what has become of an action, and says it. */
+function useOutcome(name: string) {
+  const [outcome, setOutcome] = useState('');
+  const round = useRef(0);
+  useEffect(
+    () => () => {
+      round.current = -1;
+    },
+    [],
+  );
+  const path = connectorPath(name);
+  const status = () => request<ConnectorStateAnswer>('GET', `${path}/status`);
+  const watch = async (kind: Exclude<Kind, 'delete'>, [method, to]: readonly [string, string]): Promise<void> => {
+    const own = (round.current += 1);
+    const before = await status();
+    const beganAt = performance.now();
+    await send(method, path + to);
+    setOutcome(texts.begun[kind]);
+    if (kind !== 'restart' && kind !== 'restartFailed') return;
+    void followRestart(before, beganAt, own);
+  };
+  const followRestart = async (before: Sample['status'], beganAt: number, own: number): Promise<void> => {
+    const samples: Sample[] = [];
+    while (round.current === own && performance.now() - beganAt < MAX_MS) {
+      const found = await status().catch(() => undefined);
+      if (found !== undefined) samples.push({ ms: performance.now() - beganAt, status: found });
+      const result = restartOutcome(before, samples);
+      if (round.current === own && result !== undefined) {
+        setOutcome(result);
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+    }
+  };
+  return { outcome, watch };
 }
 
 /** Sends a request whose answer is not shown. */

@@ -4,6 +4,7 @@ import { DeletedFold } from '../common/deleted-fold.tsx';
 import { isWritable } from '../common/fleet-store.ts';
 import { Button } from '../kit/button.tsx';
 import { Async, usePolled } from '../kit/loaded.tsx';
+import { Time } from '../kit/time.tsx';
 import { texts } from '../texts/history.ts';
 import { ConfigDifference } from './config-difference.tsx';
 import './config-history.css';
@@ -61,7 +62,7 @@ function ChangeItem({ change, onRestore }: ChangeItemProps) {
         <strong>{texts.what[what]}</strong>
         {restoredFrom === undefined ? null : <span>{texts.restoredFrom(restoredFrom)}</span>}
         {task === undefined ? null : <span>{texts.ofTask(task)}</span>}
-        <time dateTime={at}>{new Date(at).toLocaleString()}</time>
+        <Time at={at} />
         <span class="quiet">{automatic === true ? texts.automatic : byText(by)}</span>
         {madeBy === null ? null : <span class="quiet">{texts.onWorker(madeBy)}</span>}
         <span class="quiet">{texts.change(n)}</span>

@@ -1,18 +1,26 @@
 import type { ComponentType } from 'preact';
-import type { Health } from '../common/answers.ts';
+import type { FleetRow, Health } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
-import { rows } from '../common/fleet-store.ts';
+import { causeFirst } from '../common/cause.ts';
+import { isWritable, rows, skewMs } from '../common/fleet-store.ts';
 import { shortClass } from '../common/format.ts';
 import { lazy } from '../common/lazy.tsx';
-import { CONNECTOR_PARTS, connectorAddress, fleetAddress, type ConnectorPart } from '../common/route.ts';
+import { CONNECTOR_PARTS, connectorAddress, fleetAddress, type ConnectorPart } from '../common/addresses.ts';
+import { hints } from '../common/route.ts';
 import { Tabs } from '../common/tabs.tsx';
+import { durationText } from '../common/time.ts';
+import { unfinished } from '../common/unfinished.ts';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
 import { Async, usePolled } from '../kit/loaded.tsx';
+import { Time } from '../kit/time.tsx';
 import { texts } from '../texts/connector.ts';
+import { Actions } from './actions.tsx';
 import { shownVerdict, type PartProps } from './health.ts';
+import { NextSteps } from './next-steps.tsx';
 import { Overview } from './overview.tsx';
 import './overview.css';
 import { RestartNotice } from './restart-notice.tsx';
+import { VerdictStrip } from './verdict-strip.tsx';
 
 const ConfigHistory = lazy(() => import('./config-history.tsx').then((module) => module.ConfigHistory));
 
@@ -25,6 +33,8 @@ const PARTS: Readonly<Record<ConnectorPart, ComponentType<PartProps>>> = {
   history: (props) => <ConfigHistory {...props} />,
   log: lazy(() => import('./live-log.tsx').then((module) => module.LiveLog)),
 };
+/** Longer names have smaller letters. */
+const LONG_NAME = 40;
 /** Only sinks leave dead letters. */
 const SINK_PARTS: ReadonlySet<ConnectorPart> = new Set(['dead-letters']);
 
@@ -36,30 +46,27 @@ interface ConnectorViewProps {
 /** One connector: its verdict in one sentence, and the part that the address names. */
 export function ConnectorView({ name, part }: ConnectorViewProps) {
   const loaded = usePolled(name, () => request<Health>('GET', `${connectorPath(name)}/health`));
-  const { error } = loaded;
-  const className = rows.value.find((row) => row.name === name)?.className ?? '';
+  const { error, value: health } = loaded;
+  const row = rows.value.find((each) => each.name === name);
   const Part = PARTS[part];
   return (
     <>
-      <p>
-        <a href={fleetAddress()}>← {texts.back}</a>
-      </p>
-      <h1>
-        {name} <small>{shortClass(className)}</small>
-      </h1>
-      <Async of={loaded} problem={error?.status === 404 ? texts.notFound(name) : error?.message}>
-        {(health) => (
+      <div class="connector-head">
+        <p>
+          <a href={fleetAddress()}>← {texts.back}</a>
+        </p>
+        <h1 class={name.length > LONG_NAME ? 'long' : undefined}>
+          {name} <small>{shortClass(row?.className ?? '')}</small>
+        </h1>
+        {health !== undefined && isWritable.value ? <Actions name={name} health={health} /> : null}
+      </div>
+      {health === undefined && error === undefined && row !== undefined ? <Outline row={row} part={part} /> : null}
+      <Async of={loaded} problem={error?.status === 404 ? texts.notFound(name) : error?.message} loading={row && null}>
+        {(found) => (
           <>
-            <Sentence name={name} health={health} />
-            <Tabs
-              label={texts.parts}
-              tabs={CONNECTOR_PARTS.filter((each) => health.type === 'sink' || !SINK_PARTS.has(each)).map((each) => ({
-                address: connectorAddress(name, each),
-                title: texts.partTitles[each],
-                isOpen: each === part,
-              }))}
-            />
-            <Part name={name} health={health} />
+            <Sentence name={name} health={found} />
+            <Parts name={name} type={found.type} part={part} />
+            <Part key={`${part} ${Object.values(hints.value).join(' ')}`} name={name} health={found} />
           </>
         )}
       </Async>
@@ -68,43 +75,51 @@ export function ConnectorView({ name, part }: ConnectorViewProps) {
   );
 }
 
+function Parts({ name, type, part }: ConnectorViewProps & Pick<Health, 'type'>) {
+  const open = new Set(unfinished.value.map(({ address }) => address));
+  return (
+    <Tabs
+      label={texts.parts}
+      tabs={CONNECTOR_PARTS.filter((each) => type === 'sink' || !SINK_PARTS.has(each)).map((each) => ({
+        address: connectorAddress(name, each),
+        title: texts.partTitles[each],
+        isOpen: each === part,
+        isUnfinished: open.has(connectorAddress(name, each)),
+      }))}
+    />
+  );
+}
+
+/** The row of the list of connectors, until the connector is loaded. */
+function Outline({ row, part }: { readonly row: FleetRow; readonly part: ConnectorPart }) {
+  return (
+    <>
+      <section class={`sentence ${row.verdict.toLowerCase()}`} aria-label={texts.verdict}>
+        <VerdictBadge verdict={row.verdict} />
+        <p>{causeFirst(row.sentence)}</p>
+      </section>
+      <Parts name={row.name} type={row.type} part={part} />
+      <p class="empty outline">{texts.loading}</p>
+    </>
+  );
+}
+
 function Sentence({ name, health }: PartProps) {
-  const { summary, restarts, verdict, since, silentWorkers } = health;
+  const { summary, restarts, since, silentWorkers, verdicts } = health;
+  const age = durationText(Date.now() - skewMs.value - Date.parse(since));
   return (
     <section class={`sentence ${shownVerdict(health).toLowerCase()}`} aria-label={texts.verdict}>
-      <VerdictBadge verdict={shownVerdict(health)} />
-      <p>{summary}</p>
+      <div class="verdict-line">
+        <VerdictBadge verdict={shownVerdict(health)} />
+        <span class="quiet">
+          {texts.forTime(age)} <Time at={since} />
+        </span>
+        <VerdictStrip verdicts={verdicts} />
+      </div>
+      <p title={summary}>{causeFirst(summary)}</p>
       <RestartNotice restarts={restarts} summary={summary} />
-      {verdict === 'FAILED' ? <FaultLink name={name} /> : null}
-      <p class="quiet">{texts.since(new Date(since).toLocaleString())}</p>
+      <NextSteps name={name} health={health} />
       {silentWorkers.length === 0 ? null : <p>{texts.silent(silentWorkers.join(', '))}</p>}
     </section>
   );
-}
-
-/** Opens the first trace, which is in the overview. */
-function FaultLink({ name }: { readonly name: string }) {
-  return (
-    <a href={connectorAddress(name)} onClick={() => openTrace()}>
-      {texts.showFault}
-    </a>
-  );
-}
-
-const MAX_TRIES = 30;
-const TRY_AGAIN_MS = 100;
-
-/** The overview may still be loading. */
-function openTrace(tries = MAX_TRIES): void {
-  const trace = document.querySelector<HTMLDetailsElement>('details.trace');
-  if (trace === null) {
-    if (tries > 0)
-      setTimeout(() => {
-        openTrace(tries - 1);
-      }, TRY_AGAIN_MS);
-    return;
-  }
-  trace.open = true;
-  trace.scrollIntoView({ block: 'center' });
-  trace.querySelector('summary')?.focus();
 }

@@ -1,7 +1,8 @@
 import type { DeletedConnectors as DeletedAnswer } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { isWritable } from '../common/fleet-store.ts';
-import { connectorAddress } from '../common/route.ts';
+import { connectorAddress } from '../common/addresses.ts';
+import { dateTime } from '../common/time.ts';
 import { Button } from '../kit/button.tsx';
 import { Async, useLoaded } from '../kit/loaded.tsx';
 import { texts } from '../texts/history.ts';
@@ -48,7 +49,7 @@ function DeletedItem({ deleted: { name, at, restores }, onRestore }: DeletedItem
   return (
     <li>
       <a href={connectorAddress(name, 'history')}>{name}</a>
-      <span class="quiet">{texts.deletedAt(new Date(at).toLocaleString())}</span>
+      <span class="quiet">{texts.deletedAt(dateTime(at))}</span>
       {restores === null ? <span class="quiet">{texts.notRestorable}</span> : null}
       {restores === null || !isWritable.value ? null : (
         <Button

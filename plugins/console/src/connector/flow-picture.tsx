@@ -1,10 +1,12 @@
 import type { WorkerFlow } from '../common/answers.ts';
-import { short, shortClass } from '../common/format.ts';
+import { rateText, short, shortClass } from '../common/format.ts';
+import { connectorAddress, sqlAddress } from '../common/addresses.ts';
 import { texts } from '../texts/connector.ts';
 import { addedUp, flowBoxes, timeText, type FlowBox } from './flow.ts';
 import './flow-picture.css';
 
 interface FlowPictureProps {
+  readonly name: string;
   readonly workers: readonly WorkerFlow[];
   readonly isSink: boolean;
 }
@@ -12,7 +14,7 @@ interface FlowPictureProps {
 const MAX_NAMES = 4;
 
 /** The way of a record through the connector, as a list of boxes. */
-export function FlowPicture({ workers, isSink }: FlowPictureProps) {
+export function FlowPicture({ name, workers, isSink }: FlowPictureProps) {
   const boxes = flowBoxes(workers, isSink);
   const slowest = Math.max(0, ...boxes.map(({ microseconds }) => microseconds ?? 0));
   return (
@@ -23,10 +25,10 @@ export function FlowPicture({ workers, isSink }: FlowPictureProps) {
           <li key={`${box.kind} ${box.name} ${String(index)}`} class={box.errors > 0 ? 'box failing' : 'box'}>
             <span class="kind">{kindText(box.kind, isSink)}</span>
             {box.kind === 'transform' ? <strong>{nameOf(box)}</strong> : null}
-            {box.kind === 'topics' ? <Topics workers={workers} /> : null}
-            {box.kind === 'tables' ? <Tables workers={workers} isSink={isSink} /> : null}
+            {box.kind === 'topics' ? <Topics name={name} workers={workers} /> : null}
+            {box.kind === 'tables' ? <Tables name={name} workers={workers} isSink={isSink} /> : null}
             <span class="figures">
-              <span>{texts.perSecond(short(box.rate))}</span>
+              <span>{texts.perSecond(rateText(box.rate))}</span>
               <Time box={box} isSlowest={box.microseconds === slowest && slowest > 0} />
             </span>
             {box.passed < 0.995 ? (
@@ -66,12 +68,13 @@ function nameOf({ name, className }: FlowBox): string {
   return className === '' ? name : `${name} (${shortClass(className)})`;
 }
 
-function Topics({ workers }: { readonly workers: readonly WorkerFlow[] }) {
+function Topics({ name, workers }: Pick<FlowPictureProps, 'name' | 'workers'>) {
   const topics = addedUp(
     workers.flatMap((each) => each.topics),
     ({ lag }) => lag,
   );
-  return <Names items={topics} text={(lag) => texts.behind(short(lag))} />;
+  const addressOf = (topic: string): string => connectorAddress(name, 'data', { topic });
+  return <Names items={topics} addressOf={addressOf} text={(lag) => texts.behind(short(lag))} />;
 }
 
 function Tables({ workers, isSink }: FlowPictureProps) {
@@ -84,20 +87,27 @@ function Tables({ workers, isSink }: FlowPictureProps) {
         workers.flatMap((each) => each.parts),
         ({ counts }) => counts['rows'] ?? null,
       );
-  return <Names items={tables} text={(rows) => texts.rows(short(rows))} />;
+  return <Names items={tables} addressOf={tableAddress} text={(rows) => texts.rows(short(rows))} />;
+}
+
+/** A statement that shows rows of the table; the name may have a schema. */
+function tableAddress(table: string): string {
+  const quoted = table.split('.').map((part) => (/^[a-z_][a-z0-9_]*$/.test(part) ? part : `"${part}"`));
+  return sqlAddress(`select * from ${quoted.join('.')} limit 100`);
 }
 
 interface NamesProps {
+  readonly addressOf: (name: string) => string;
   readonly items: readonly { readonly name: string; readonly value: number | null }[];
   readonly text: (value: number) => string;
 }
 
-function Names({ items, text }: NamesProps) {
+function Names({ items, addressOf, text }: NamesProps) {
   return (
     <ul class="names-of-box">
       {items.slice(0, MAX_NAMES).map(({ name, value }) => (
         <li key={name}>
-          {name} {value === null ? '' : <span class="quiet">{text(value)}</span>}
+          <a href={addressOf(name)}>{name}</a> {value === null ? '' : <span class="quiet">{text(value)}</span>}
         </li>
       ))}
       {items.length > MAX_NAMES ? <li class="quiet">{texts.more(items.length - MAX_NAMES)}</li> : null}

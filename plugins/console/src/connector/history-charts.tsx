@@ -3,8 +3,12 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { WorkerHistory } from '../common/answers.ts';
 import { short } from '../common/format.ts';
+import { clockTime, durationText } from '../common/time.ts';
+import { Button } from '../kit/button.tsx';
 import { Table } from '../kit/table.tsx';
+import { Time } from '../kit/time.tsx';
 import { texts } from '../texts/connector.ts';
+import { catchUp, isFlat, within, type ChartEvent } from './chart-events.ts';
 import { extremes, inFiveMinutes, lonePoints, type Points } from './chart-figures.ts';
 
 const SERIES = ['rate', 'lag', 'batchSize', 'batchMs', 'retries', 'letters'] as const;
@@ -22,45 +26,112 @@ const SUMMED: ReadonlySet<Series> = new Set(['rate', 'lag', 'letters', 'retries'
 
 const OF_SOURCE = SERIES.filter((name) => name !== 'lag' && name !== 'letters');
 
+/** The figures that matter most have large charts. */
+const LARGE: ReadonlySet<Series> = new Set(['rate', 'lag']);
+const WINDOWS = [15, 60] as const;
+
 interface HistoryChartsProps {
   readonly workers: readonly WorkerHistory[];
+  readonly events: readonly ChartEvent[];
   readonly isSink: boolean;
 }
 
-/** A chart for each figure, over the tasks of all workers. */
-export function HistoryCharts({ workers, isSink }: HistoryChartsProps) {
-  const series = isSink ? SERIES : OF_SOURCE;
+/** A chart for each figure that is not always zero, over the tasks of all workers, with marks of events. */
+export function HistoryCharts({ workers, events, isSink }: HistoryChartsProps) {
+  const [minutes, setMinutes] = useState<number>(WINDOWS[1]);
   const isEmpty = workers.every(({ rate }) => rate.every((value) => value === null));
   const isDark = useDark();
   if (isEmpty) return <p class="empty">{texts.noHistory}</p>;
-  const charts = series.map((name) => ({ name, points: merged(workers, name) }));
+  const charts = (isSink ? SERIES : OF_SOURCE).map((name) => ({
+    name,
+    points: within(merged(workers, name), minutes),
+  }));
+  const drawn = charts.filter(({ name, points }) => LARGE.has(name) || !isFlat(points));
+  const flat = charts.filter(({ name, points }) => !LARGE.has(name) && isFlat(points));
+  const [at] = charts[0]?.points ?? [[], []];
+  const spanMinutes = Math.round(((at.at(-1) ?? 0) - (at[0] ?? 0)) / 60);
+  const marks = events.filter((event) => event.at >= (at[0] ?? 0));
   return (
     <>
+      <div class="bulk" role="group" aria-label={texts.window}>
+        {WINDOWS.map((each) => (
+          <Button key={each} aria-pressed={minutes === each} onClick={() => setMinutes(each)}>
+            {texts.windows[each]}
+          </Button>
+        ))}
+        {spanMinutes < minutes - 1 ? <span class="quiet">{texts.known(spanMinutes)}</span> : null}
+      </div>
       <div class="charts">
-        {charts.map(({ name, points }) => (
-          <Chart key={`${name} ${String(isDark)}`} title={texts.series[name]} points={points} />
+        {drawn.map(({ name, points }) => (
+          <Chart
+            key={`${name} ${String(isDark)}`}
+            title={texts.series[name]}
+            note={name === 'lag' ? catchUpText(points) : ''}
+            points={points}
+            events={marks}
+            minutes={minutes}
+            isLarge={LARGE.has(name)}
+          />
         ))}
       </div>
-      <details class="charts-as-table">
-        <summary>{texts.asTable}</summary>
-        <Table
-          label={texts.asTable}
-          titles={[texts.minute, ...series.map((name) => texts.series[name])]}
-          numbers={series.map((name) => texts.series[name])}
-        >
-          {inFiveMinutes(charts.map(({ points }) => points)).map(({ at, values }) => (
-            <tr key={at}>
-              <th scope="row">{clock(at)}</th>
-              {values.map((value, index) => (
-                <td key={series[index]} class="number">
-                  {short(value)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </Table>
-      </details>
+      {flat.length === 0 ? null : (
+        <p class="quiet">{texts.flat(flat.map(({ name }) => texts.series[name].toLowerCase()).join(', '))}</p>
+      )}
+      <Events events={marks} />
+      <ChartTable charts={charts} />
     </>
+  );
+}
+
+function catchUpText(points: Points): string {
+  const found = catchUp(points);
+  if (found === undefined) return '';
+  return found === 'never' ? texts.neverCaughtUp : texts.caughtUp(durationText(found));
+}
+
+const MAX_EVENTS = 20;
+
+/** The marks of the charts as text. */
+function Events({ events }: { readonly events: readonly ChartEvent[] }) {
+  if (events.length === 0) return null;
+  return (
+    <details class="charts-as-table">
+      <summary>
+        {texts.events} ({events.length})
+      </summary>
+      <ul class="plain">
+        {events.slice(-MAX_EVENTS).map(({ at, text }) => (
+          <li key={`${String(at)} ${text}`}>
+            <Time at={at * 1000} /> {text}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+interface ChartTableProps {
+  readonly charts: readonly { readonly name: Series; readonly points: Points }[];
+}
+
+function ChartTable({ charts }: ChartTableProps) {
+  const titles = charts.map(({ name }) => texts.series[name]);
+  return (
+    <details class="charts-as-table">
+      <summary>{texts.asTable}</summary>
+      <Table label={texts.asTable} titles={[texts.minute, ...titles]} numbers={titles}>
+        {inFiveMinutes(charts.map(({ points }) => points)).map(({ at, values }) => (
+          <tr key={at}>
+            <th scope="row">{clockTime(at * 1000).slice(0, 5)}</th>
+            {values.map((value, index) => (
+              <td key={titles[index]} class="number">
+                {short(value)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </Table>
+    </details>
   );
 }
 
@@ -80,14 +151,31 @@ function useDark(): boolean {
   return isDark;
 }
 
-function Chart({ title, points }: { readonly title: string; readonly points: Points }) {
+interface ChartProps {
+  readonly title: string;
+  /** A conclusion from the last values. */
+  readonly note: string;
+  readonly points: Points;
+  readonly events: readonly ChartEvent[];
+  readonly minutes: number;
+  readonly isLarge: boolean;
+}
+
+function Chart(props: ChartProps) {
+  const { title, note, points, events, minutes, isLarge } = props;
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
   const [under, setUnder] = useState<number | undefined>(undefined);
   useEffect(() => {
     const { current } = place;
     if (current === null) return;
-    const made = new uPlot(optionsOf(current, setUnder), dataOf(points), current);
+    const made = new uPlot(
+      optionsOf(current, setUnder, () => latest.current),
+      dataOf(points),
+      current,
+    );
     plot.current = made;
     const observer = new ResizeObserver(() => {
       made.setSize({ width: current.clientWidth, height: HEIGHT });
@@ -100,14 +188,14 @@ function Chart({ title, points }: { readonly title: string; readonly points: Poi
   }, []);
   useEffect(() => {
     plot.current?.setData(dataOf(points));
-  }, [points]);
+  }, [points, events.length, minutes]);
   const { last, min, max } = extremes(points);
   const at = under === undefined ? undefined : points[0][under];
   const shown = under === undefined ? last : (points[1][under] ?? null);
   return (
-    <figure>
+    <figure class={isLarge ? 'large' : undefined}>
       <figcaption>
-        {title}: <strong>{short(shown)}</strong> {at === undefined ? '' : clock(at, true)}
+        {title}: <strong>{short(shown)}</strong> {at === undefined ? note : clockTime(at * 1000)}
       </figcaption>
       <div
         ref={place}
@@ -119,9 +207,16 @@ function Chart({ title, points }: { readonly title: string; readonly points: Poi
   );
 }
 
-/** Colours are computed styles of `place`: `color` for labels, `border-top-color` for the grid, `caret-color` for the line. */
-function optionsOf(place: HTMLElement, onCursor: (index: number | undefined) => void): uPlot.Options {
-  const { color, borderTopColor, caretColor } = getComputedStyle(place);
+/**
+ * Colours are computed styles of `place`: `color` for labels, `border-top-color` for the grid, `caret-color` for the line,
+ * `outline-color` for bad events. `now` returns the present events and time range.
+ */
+function optionsOf(
+  place: HTMLElement,
+  onCursor: (index: number | undefined) => void,
+  now: () => Pick<ChartProps, 'events' | 'minutes'>,
+): uPlot.Options {
+  const { color, borderTopColor, caretColor, outlineColor } = getComputedStyle(place);
   const axis: uPlot.Axis = {
     stroke: color,
     grid: { stroke: borderTopColor, width: 1 },
@@ -131,14 +226,20 @@ function optionsOf(place: HTMLElement, onCursor: (index: number | undefined) => 
   return {
     width: place.clientWidth,
     height: HEIGHT,
-    cursor: { points: { show: true }, y: false, drag: { x: false, y: false } },
+    cursor: { points: { show: true }, y: false, drag: { x: false, y: false }, sync: { key: 'connector' } },
     legend: { show: false },
     axes: [
-      { ...axis, size: 26, space: 60, incrs: MINUTES, values: (_, seconds) => seconds.map((second) => clock(second)) },
+      {
+        ...axis,
+        size: 26,
+        space: 60,
+        incrs: MINUTES,
+        values: (_, seconds) => seconds.map((second) => clockTime(second * 1000).slice(0, 5)),
+      },
       { ...axis, size: 52, space: 24, incrs: ROUND_STEPS, values: (_, values) => values.map((value) => short(value)) },
     ],
     scales: {
-      x: { range: (_, min, max) => [Math.min(min, max - MIN_SPAN_SECONDS), max] },
+      x: { range: (_, min, max) => [Math.min(min, max - Math.min(MIN_SPAN_SECONDS, now().minutes * 60)), max] },
       y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.05)] },
     },
     series: [
@@ -150,6 +251,11 @@ function optionsOf(place: HTMLElement, onCursor: (index: number | undefined) => 
       },
     ],
     hooks: {
+      draw: [
+        (plot) => {
+          for (const event of now().events) drawMark(plot, event.at, event.isBad ? outlineColor : color);
+        },
+      ],
       setCursor: [
         ({ cursor: { idx } }) => {
           onCursor(idx ?? undefined);
@@ -163,9 +269,20 @@ function dataOf([at, values]: Points): uPlot.AlignedData {
   return [[...at], [...values]];
 }
 
-function clock(seconds: number, isExact = false): string {
-  const text = new Date(seconds * 1000).toLocaleTimeString('en-GB');
-  return isExact ? text : text.slice(0, 5);
+/** A dashed line at the time of an event. */
+function drawMark(plot: uPlot, at: number, colour: string): void {
+  const x = Math.round(plot.valToPos(at, 'x', true));
+  const { left, top, width, height } = plot.bbox;
+  if (x < left || x > left + width) return;
+  const { ctx } = plot;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.setLineDash([4, 4]);
+  ctx.beginPath();
+  ctx.moveTo(x, top);
+  ctx.lineTo(x, top + height);
+  ctx.stroke();
+  ctx.restore();
 }
 
 /** Points of all workers on one axis of seconds. */

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LogPart } from '../common/answers.ts';
 import { connectorPath } from '../common/api.ts';
 import { CopyButton } from '../common/copy-button.tsx';
+import { exactClock } from '../common/time.ts';
 import { Button } from '../kit/button.tsx';
 import { SelectField, TextField } from '../kit/field.tsx';
 import { texts } from '../texts/log.ts';
@@ -127,7 +128,7 @@ function Line({ line, hasWorker }: { readonly line: PlacedLine; readonly hasWork
 
 function timeText(at: number): string {
   const date = new Date(at);
-  return `${date.toLocaleTimeString('en-GB')}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  return exactClock(date);
 }
 
 function useLog(name: string): Followed {

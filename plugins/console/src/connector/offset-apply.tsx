@@ -44,7 +44,7 @@ export function ApplyOffsets({ name, planned: { preview, isReset } }: ApplyOffse
           <Confirm
             name={name}
             label={applyText(steps)}
-            mustType={isReset || skipped !== 0}
+            mustType={isReset || skipped === null || skipped > 1}
             onConfirm={() => void runOffsetSteps(name, { steps, change }, steps)}
           />
         </>
@@ -116,7 +116,7 @@ interface ConfirmProps {
   readonly onConfirm: () => void;
 }
 
-/** A change that skips records must be confirmed with the name of the connector. */
+/** A change that skips several records must be confirmed with the name of the connector. */
 function Confirm({ name, label, mustType, onConfirm }: ConfirmProps) {
   const [typed, setTyped] = useState('');
   return (

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OffsetsPreview } from '../common/answers.ts';
 import { ApiError, connectorPath, requestText } from '../common/api.ts';
 import { exactText, parseExact } from '../common/exact-json.ts';
+import { hints } from '../common/route.ts';
 import { useAction } from '../kit/action.ts';
 import { SelectField, TextField } from '../kit/field.tsx';
 import { Form } from '../kit/form.tsx';
@@ -30,7 +31,7 @@ const MAX_GIVEN = 200;
 
 /** Changes offsets: they are chosen, previewed, then set. */
 export function OffsetChange({ name, isSink, rows }: OffsetChangeProps) {
-  const [form, setForm] = useState<ChangeForm>({ choice: 'earliest', time: '', given: new Map() });
+  const [form, setForm] = useState<ChangeForm>(() => formOf(hints.value['skip']));
   const [planned, setPlanned] = useState<PlannedChange | undefined>();
   const { isBusy, problem, report, run } = useAction();
   const { choice, time, given } = form;
@@ -45,6 +46,9 @@ export function OffsetChange({ name, isSink, rows }: OffsetChangeProps) {
       const target = targetOf(form, rows);
       setPlanned({ isReset: choice === 'all', preview: await previewOf(name, target) });
     });
+  useEffect(() => {
+    if (hints.value['skip'] !== undefined) void preview();
+  }, []);
   return (
     <section>
       <h2>{texts.change}</h2>
@@ -81,6 +85,13 @@ export function OffsetChange({ name, isSink, rows }: OffsetChangeProps) {
       {planned === undefined ? null : <Outcome name={name} planned={planned} />}
     </section>
   );
+}
+
+/** The form; `skip`: the record that a link asks to skip, as `topic-partition@offset`. */
+function formOf(skip: string | undefined): ChangeForm {
+  const [, key = '', offset = ''] = /^(.+)@(\d+)$/.exec(skip ?? '') ?? [];
+  if (key === '') return { choice: 'earliest', time: '', given: new Map() };
+  return { choice: 'given', time: '', given: new Map([[key, String(BigInt(offset) + 1n)]]) };
 }
 
 /** The preview; it is focused when it appears. */

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { connectorPath, requestText } from '../common/api.ts';
 import { refresh } from '../common/fleet-store.ts';
-import { connectorAddress } from '../common/route.ts';
+import { connectorAddress } from '../common/addresses.ts';
 import { setUnfinished } from '../common/unfinished.ts';
 import { texts } from '../texts/offsets.ts';
 import { takeSteps, type ChangeReport, type OffsetsChange, type Step } from './offset-steps.ts';

@@ -2,6 +2,7 @@ import type { ConnectorOffsets, Health, OffsetsPreview } from '../common/answers
 import { connectorPath, request, requestText } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
 import '../common/form.css';
+import { clockTime } from '../common/time.ts';
 import { Button } from '../kit/button.tsx';
 import { Async, useLoaded } from '../kit/loaded.tsx';
 import { Table } from '../kit/table.tsx';
@@ -74,7 +75,7 @@ function OffsetTable({ rows, at, isSink }: OffsetTableProps) {
         ))}
       </Table>
       <p class="hint">
-        {texts.asOf(at.toLocaleTimeString())} {rows.length > MAX_ROWS ? texts.more(rows.length - MAX_ROWS) : ''}
+        {texts.asOf(clockTime(at))} {rows.length > MAX_ROWS ? texts.more(rows.length - MAX_ROWS) : ''}
       </p>
     </div>
   );

@@ -1,5 +1,6 @@
 import type { Restart } from '../common/answers.ts';
 import { minutesText } from '../common/format.ts';
+import { clockTime } from '../common/time.ts';
 import { texts } from '../texts/connector.ts';
 
 /** The texts of an automatic restart. */
@@ -23,7 +24,7 @@ export function restartText(restart: Restart, now: number, summary = ''): Restar
   }
   const at = nextAttemptAt === null ? now : Date.parse(nextAttemptAt);
   const what = at <= now ? texts.restartsNow(who) : texts.restartsIn(who, minutesText(at - now));
-  return { what, how: texts.attemptAt(count, new Date(at).toLocaleTimeString()), why };
+  return { what, how: texts.attemptAt(count, clockTime(at)), why };
 }
 
 /** Restarts that differ in their tasks alone, each with the first of them. */

@@ -1,13 +1,19 @@
+import { useState } from 'preact/hooks';
 import type { ConnectorStateAnswer, Health, Restart, TaskFigures } from '../common/answers.ts';
 import { connectorPath } from '../common/api.ts';
 import { CopyButton } from '../common/copy-button.tsx';
 import { isWritable } from '../common/fleet-store.ts';
 import { minutesText, short } from '../common/format.ts';
 import { Button } from '../kit/button.tsx';
+import { SelectField } from '../kit/field.tsx';
 import { Table } from '../kit/table.tsx';
+import { Time } from '../kit/time.tsx';
 import { texts } from '../texts/connector.ts';
 import { send, type ActionsProps } from './actions.tsx';
 import { isSilent } from './health.ts';
+
+/** More tasks can be filtered by their state. */
+const MANY_TASKS = 8;
 
 interface TaskTableProps extends ActionsProps {
   readonly health: Health;
@@ -18,6 +24,10 @@ interface TaskTableProps extends ActionsProps {
 export function TaskTable({ health, status, name, run }: TaskTableProps) {
   const restarts = new Map(health.restarts.map((restart) => [restart.task, restart]));
   const traces = new Map(status?.tasks.map(({ id, trace }) => [id, trace]));
+  const [state, setState] = useState('');
+  const states = [...new Set(health.tasks.map((task) => task.state))];
+  const shown = health.tasks.filter((task) => state === '' || task.state === state);
+  const maxLag = Math.max(1, ...health.tasks.map(({ lag }) => lag ?? 0));
   const titles = [
     ...[texts.task, texts.state, texts.worker, texts.thread, texts.partitions, texts.lag, texts.waiting],
     health.type === 'sink' ? texts.lastPut : texts.lastDeliveredAck,
@@ -28,9 +38,21 @@ export function TaskTable({ health, status, name, run }: TaskTableProps) {
     <section class="tasks">
       <h2>{texts.tasks}</h2>
       {status?.connector.trace === undefined ? null : <Trace text={status.connector.trace} />}
+      {health.tasks.length > MANY_TASKS && states.length > 1 ? (
+        <div class="filters">
+          <SelectField label={texts.state} value={state} none={texts.anyState} options={states} onChange={setState} />
+        </div>
+      ) : null}
       <Table label={texts.tasks} titles={titles} numbers={[texts.lag, texts.waiting]}>
-        {health.tasks.map((task) => (
-          <TaskRow key={task.task} name={name} task={task} restart={restarts.get(task.task)} run={run} />
+        {shown.map((task) => (
+          <TaskRow
+            key={task.task}
+            name={name}
+            task={task}
+            maxLag={health.tasks.length > 1 ? maxLag : undefined}
+            restart={restarts.get(task.task)}
+            run={run}
+          />
         ))}
       </Table>
       {health.tasks.map(({ task }) => {
@@ -43,10 +65,12 @@ export function TaskTable({ health, status, name, run }: TaskTableProps) {
 
 interface TaskRowProps extends ActionsProps {
   readonly task: TaskFigures;
+  /** The largest lag of all tasks, which has the longest bar; `undefined`: there are no bars. */
+  readonly maxLag: number | undefined;
   readonly restart: Restart | undefined;
 }
 
-function TaskRow({ name, task, restart, run }: TaskRowProps) {
+function TaskRow({ name, task, maxLag, restart, run }: TaskRowProps) {
   const { task: id, state, worker, thread, lag, waiting, lastDeliveredAt, lastPutMs, silentMs = 0 } = task;
   return (
     <tr>
@@ -55,10 +79,15 @@ function TaskRow({ name, task, restart, run }: TaskRowProps) {
       <td>{worker}</td>
       <td>{thread ?? '–'}</td>
       <td class="partitions">{partitionsText(task)}</td>
-      <td class="number">{short(lag)}</td>
+      <td class="number">
+        {short(lag)}
+        {maxLag === undefined || lag === null || lag === 0 ? null : (
+          <span class="bar" style={{ width: `${String(Math.round((lag / maxLag) * 100))}%` }} />
+        )}
+      </td>
       <td class="number">{short(waiting)}</td>
       <td>
-        {lastDeliveredAt === null ? '–' : new Date(lastDeliveredAt).toLocaleTimeString()}
+        {lastDeliveredAt === null ? '–' : <Time at={lastDeliveredAt} />}
         {lastPutMs === undefined ? '' : <span class="quiet took">{texts.took(lastPutMs)}</span>}
       </td>
       <td>{attemptText(restart)}</td>

@@ -1,6 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MessagePage, ShownMessage } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
+import type { Hints } from '../common/addresses.ts';
+import { hints } from '../common/route.ts';
+import { saveFile } from '../common/save-file.ts';
 import type { PartProps } from '../connector/health.ts';
 import { Button } from '../kit/button.tsx';
 import { SelectField, TextField } from '../kit/field.tsx';
@@ -19,7 +22,7 @@ interface Search {
 /** The messages of the topics that a sink reads or a source has written, as its converters read them. */
 export function ConnectorData({ name, health }: PartProps) {
   const isSink = health.type === 'sink';
-  const [fields, setFields] = useState(NO_FIELDS);
+  const [fields, setFields] = useState(() => fieldsOf(hints.value));
   const [search, setSearch] = useState<Search>({ fields: NO_FIELDS, pages: [] });
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');
@@ -45,7 +48,7 @@ export function ConnectorData({ name, health }: PartProps) {
   };
 
   useEffect(() => {
-    void look(NO_FIELDS, []);
+    void look(fields, []);
     return () => {
       asked.current += 1;
     };
@@ -74,6 +77,11 @@ export function ConnectorData({ name, health }: PartProps) {
       />
     </section>
   );
+}
+
+/** The search that a link asks for. */
+function fieldsOf({ topic = '', partition = '', offset = '' }: Hints): Fields {
+  return { ...NO_FIELDS, topic, partition, offset };
 }
 
 interface SearchFormProps {
@@ -114,7 +122,10 @@ function SearchForm({ fields, topics, change, search, reset }: SearchFormProps) 
       )}
       <TextField {...field('key', texts.key)} title={texts.keyHint} />
       <TextField {...field('offset', texts.upToOffset)} inputMode="numeric" class="short" />
-      <TextField {...field('time', texts.upToTime)} type="datetime-local" />
+      <TextField
+        {...field('time', texts.upToTime(Intl.DateTimeFormat().resolvedOptions().timeZone))}
+        type="datetime-local"
+      />
       <button type="submit" class="primary">
         {texts.search}
       </button>
@@ -142,6 +153,11 @@ function Outcome({ path, isSink, search: { fields, pages }, isBusy, loadMore }: 
       {messages.length === 0 ? null : (
         <MessageTable path={path} isSink={isSink} messages={messages} hasTopics={(last?.topics.length ?? 0) > 1} />
       )}
+      {messages.length === 0 ? null : (
+        <Button onClick={() => saveFile('messages.jsonl', messages.map(jsonLine).join(''), 'application/jsonl')}>
+          {texts.saveMessages(messages.length)}
+        </Button>
+      )}
       <p role="status" class="quiet">
         {isBusy ? texts.searching : last === undefined ? '' : searchedText(searched, hasMore)}
       </p>
@@ -155,6 +171,11 @@ function Outcome({ path, isSink, search: { fields, pages }, isBusy, loadMore }: 
       ) : null}
     </>
   );
+}
+
+/** A message as the console has it: long keys and values are cut. */
+function jsonLine(message: ShownMessage): string {
+  return `${JSON.stringify(message)}\n`;
 }
 
 function searchedText(count: number, hasMore: boolean): string {

@@ -1,4 +1,5 @@
 import type { MessagePage, ShownPart } from '../common/answers.ts';
+import { exactDateTime } from '../common/time.ts';
 
 type Position = MessagePage['next'][number];
 
@@ -33,9 +34,7 @@ export function placeText({ topic, partition, offset }: Position): string {
 
 /** A time with milliseconds, as records have them. */
 export function timeText(timestamp: number): string {
-  const date = new Date(timestamp);
-  const milliseconds = String(date.getMilliseconds()).padStart(3, '0');
-  return `${date.toLocaleDateString()}, ${date.toLocaleTimeString('en-GB')}.${milliseconds}`;
+  return exactDateTime(timestamp);
 }
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
@@ -76,10 +75,19 @@ function isJson(text: string): boolean {
   }
 }
 
+/** A later `data` is farther behind what is alike in all messages. */
+const MIN_ENVELOPE = 40;
+
+/** Messages of a format such as json_db begin alike: they are shown from their data on. */
+function fromData(text: string): string {
+  const at = text.startsWith('{') ? text.search(/"(?:data|payload)"\s*:/) : -1;
+  return at < MIN_ENVELOPE ? text : `… ${text.slice(at)}`;
+}
+
 /** The beginning of a part, on one line. */
 export function firstOf(part: ShownPart, length = 160): string {
   if (part.kind === 'null') return 'null';
-  const text = part.kind === 'hex' ? `0x${part.text}` : part.text;
+  const text = part.kind === 'hex' ? `0x${part.text}` : fromData(part.text);
   const flat = text.slice(0, length + 1).replace(/\s+/g, ' ');
   return flat.length > length ? `${flat.slice(0, length)}…` : flat;
 }

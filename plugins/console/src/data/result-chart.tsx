@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { SelectField } from '../kit/field.tsx';
 import { texts } from '../texts/data.ts';
-import { chartPoints, type ChartColumns } from './result-text.ts';
+import { chartData, type ChartColumns, type ChartData } from './result-text.ts';
 import type { SqlResult } from './sql-api.ts';
 
 interface ResultChartProps {
@@ -16,31 +16,19 @@ const HEIGHT = 320;
 const CHARACTER = 6.5;
 const PADDING = 18;
 
-/** A column with numbers over the column with times. */
-export function ResultChart({ result, columns: { time, values } }: ResultChartProps) {
+/** A column with numbers over the column with times; texts of another column are lines of their own. */
+export function ResultChart({ result, columns: { time, values, labels } }: ResultChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [column, setColumn] = useState(values[0] ?? 0);
+  const [label, setLabel] = useState(labels[0]);
   const title = texts.chartOf(result.columns[column]?.name ?? '');
+  const data = useMemo(() => chartData(result, { time, value: column, label }), [result, column, label]);
   useEffect(() => {
     const { current } = place;
     if (current === null) return undefined;
-    const style = getComputedStyle(current);
-    const axis = {
-      stroke: style.getPropertyValue('--quiet'),
-      grid: { stroke: style.getPropertyValue('--line') },
-      ticks: { show: false },
-      font: '11px sans-serif',
-    };
-    const [times, numbers] = chartPoints(result, time, column);
     const plot = new uPlot(
-      {
-        width: current.clientWidth,
-        height: HEIGHT,
-        legend: { show: false },
-        axes: [axis, { ...axis, size: (_, ticks) => PADDING + CHARACTER * longest(ticks ?? []) }],
-        series: [{}, { stroke: style.getPropertyValue('--accent'), width: 1.5, points: { show: times.length < 100 } }],
-      },
-      [times, numbers],
+      optionsOf(current, data),
+      [[...data.times], ...data.series.map((each) => [...each.values])],
       current,
     );
     const observer = new ResizeObserver(() => {
@@ -51,26 +39,68 @@ export function ResultChart({ result, columns: { time, values } }: ResultChartPr
       observer.disconnect();
       plot.destroy();
     };
-  }, [result, column]);
+  }, [data]);
+  const nameOf = (index: string): string => result.columns[Number(index)]?.name ?? '';
   return (
     <>
-      {values.length < 2 ? null : (
-        <div class="filters">
+      <div class="filters">
+        {values.length < 2 ? null : (
           <SelectField
             label={texts.chartColumn}
             value={String(column)}
             options={values.map(String)}
-            text={(index) => result.columns[Number(index)]?.name ?? ''}
+            text={nameOf}
             onChange={(index) => setColumn(Number(index))}
           />
-        </div>
-      )}
+        )}
+        {labels.length === 0 ? null : (
+          <SelectField
+            label={texts.seriesBy}
+            value={label === undefined ? '' : String(label)}
+            none={texts.noSeries}
+            options={labels.map(String)}
+            text={nameOf}
+            onChange={(index) => setLabel(index === '' ? undefined : Number(index))}
+          />
+        )}
+      </div>
       <figure class="sql-chart">
         <figcaption>{title}</figcaption>
         <div ref={place} role="img" aria-label={title} />
+        {data.more === 0 ? null : <p class="quiet">{texts.moreSeries(data.more)}</p>}
       </figure>
     </>
   );
+}
+
+/** Lines differ in their dashes, too. */
+const COLOURS = ['--accent', '--warn', '--good', '--bad', '--quiet'];
+const DASHES = [[], [6, 3], [2, 3]];
+
+function optionsOf(place: HTMLElement, { times, series }: ChartData): uPlot.Options {
+  const style = getComputedStyle(place);
+  const axis = {
+    stroke: style.getPropertyValue('--quiet'),
+    grid: { stroke: style.getPropertyValue('--line') },
+    ticks: { show: false },
+    font: '11px sans-serif',
+  };
+  return {
+    width: place.clientWidth,
+    height: HEIGHT,
+    legend: { show: series.length > 1 },
+    axes: [axis, { ...axis, size: (_, ticks) => PADDING + CHARACTER * longest(ticks ?? []) }],
+    series: [
+      {},
+      ...series.map(({ label }, index) => ({
+        label,
+        stroke: style.getPropertyValue(COLOURS[index % COLOURS.length] ?? '--accent'),
+        dash: DASHES[Math.floor(index / COLOURS.length) % DASHES.length] ?? [],
+        width: 1.5,
+        points: { show: times.length < 100 },
+      })),
+    ],
+  };
 }
 
 function longest(ticks: readonly string[]): number {

@@ -37,10 +37,11 @@ export async function run(
   sql: string,
   database: string,
   signal: AbortSignal,
+  limit = MAX_ROWS,
 ): Promise<SqlResult | SqlFailure> {
   const beganAt = performance.now();
   const kind = kindOf(sql);
-  const body = { token, sql, kind, limit: MAX_ROWS, ...(database === '' ? {} : { database }) };
+  const body = { token, sql, kind, limit, ...(database === '' ? {} : { database }) };
   const response = await fetch('/ui/sql/run', {
     method: 'POST',
     credentials: 'same-origin',
@@ -65,17 +66,27 @@ export function isFailure(answer: object): answer is SqlFailure {
   return 'message' in answer;
 }
 
-const READS: ReadonlySet<string> = new Set(['select', 'values', 'table', 'explain', 'show', 'with']);
 const BLANKS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|\()*/;
 
+/** Statements that neither read nor insert. */
+const CHANGES: ReadonlySet<string> = new Set(
+  (
+    'abort alter analyze begin call checkpoint close cluster comment commit copy create deallocate declare delete discard do ' +
+    'drop end execute fetch grant import listen load lock merge move notify prepare reassign refresh reindex release reset ' +
+    'revoke rollback savepoint security set start truncate unlisten update vacuum'
+  ).split(' '),
+);
+
 /**
- * The kind of a statement, by its first word. Each kind has its own path in the API, which refuses other kinds.
+ * The kind of a statement, by its first word. Each kind has its own path in the API, which refuses other kinds. An unknown word is a
+ * query, so that the database reports its syntax error.
  * @internal
  */
 export function kindOf(sql: string): 'query' | 'insert' | 'ddl' {
   const [word = ''] = /^[a-z]*/i.exec(sql.replace(BLANKS, '')) ?? [];
   const first = word.toLowerCase();
-  return first === 'insert' ? 'insert' : READS.has(first) || first === '' ? 'query' : 'ddl';
+  if (first === 'insert') return 'insert';
+  return CHANGES.has(first) ? 'ddl' : 'query';
 }
 
 function messageOf(text: string): string {

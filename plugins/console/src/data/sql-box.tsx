@@ -1,17 +1,23 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SqlFailure } from '../common/answers.ts';
 import { worker } from '../common/fleet-store.ts';
-import { SQL_ADDRESS } from '../common/route.ts';
+import { SQL_ADDRESS } from '../common/addresses.ts';
+import { hints } from '../common/route.ts';
 import { setUnfinished } from '../common/unfinished.ts';
 import { Button } from '../kit/button.tsx';
-import { TextField } from '../kit/field.tsx';
+import { SelectField, TextField } from '../kit/field.tsx';
 import { texts } from '../texts/data.ts';
 import { placeOf } from './result-text.ts';
 import { isFailure, run, type Session, type SqlResult } from './sql-api.ts';
 import { SqlEditor } from './sql-editor.tsx';
 import { SqlResultView } from './sql-result.tsx';
+import { loadTables, type SqlTable } from './sql-schema.ts';
+import { SqlTables } from './sql-tables.tsx';
+import { statementsIn, type Statement } from './statements.ts';
 
 const EXPIRED = 401;
+const MAX_HISTORY = 50;
+const MAX_TITLE = 80;
 
 interface SqlBoxProps {
   readonly session: Session;
@@ -19,13 +25,21 @@ interface SqlBoxProps {
 }
 
 interface Outcome {
-  readonly sql: string;
+  readonly statement: Statement;
   readonly result?: SqlResult;
   readonly failure?: SqlFailure;
 }
 
-/** The typed statement, which is kept in the memory of the page after the session and the view end. `ran`: the last one that has run. */
-const kept = { sql: '', database: '', ran: '' };
+/**
+ * The typed statements, which are kept in the memory of the page after the session and the view end. `ran`: the text that has run
+ * last; `history`: statements that have run, the last one first. They are stored nowhere else, because they may contain secrets.
+ */
+const kept: { sql: string; database: string; ran: string; history: readonly string[] } = {
+  sql: '',
+  database: '',
+  ran: '',
+  history: [],
+};
 
 function keep(next: Partial<typeof kept>): void {
   Object.assign(kept, next);
@@ -33,91 +47,176 @@ function keep(next: Partial<typeof kept>): void {
   setUnfinished({ address: SQL_ADDRESS, title: texts.statementOfSql }, isUnfinished);
 }
 
-/** The statement and its result. */
+/** The statements and their results, beside the tables of the database. */
 export function SqlBox({ session, leave }: SqlBoxProps) {
-  const [sql, setSql] = useState(kept.sql);
+  const [sql, setSql] = useState(() => hints.value['statement'] ?? kept.sql);
   const [database, setDatabase] = useState(kept.database);
-  const { outcome, fault, said, isRunning, start, stop } = useStatement(session, leave);
+  const { outcomes, fault, said, isRunning, start, stop } = useStatements(session, leave);
+  const tables = useTables(session, database.trim());
   useEffect(() => {
     keep({ sql, database });
   }, [sql, database]);
   const runIt = (): Promise<void> => start(sql, database.trim());
+  const insert = (text: string): void => setSql(sql.trim() === '' ? text : `${sql.trimEnd()}\n${text}`);
   return (
     <>
       <div class="filters">
-        <TextField label={texts.database} title={texts.databaseHint} value={database} onInput={setDatabase} />
+        <TextField
+          label={texts.database}
+          title={texts.databaseHint}
+          placeholder={texts.defaultDatabase}
+          value={database}
+          onInput={setDatabase}
+        />
+        {kept.history.length === 0 ? null : (
+          <SelectField
+            label={texts.history}
+            value=""
+            none={texts.chooseStatement}
+            options={kept.history}
+            text={(each) => each.replace(/\s+/g, ' ').slice(0, MAX_TITLE)}
+            onChange={insert}
+          />
+        )}
         <span class="quiet session">
           {texts.loggedIn(session.user)} <Button onClick={() => leave('')}>{texts.logOut}</Button>
         </span>
       </div>
-      <SqlEditor label={texts.statement} text={sql} fault={fault} change={setSql} run={() => void runIt()} />
-      <div class="bulk sql-actions">
-        <Button class="primary" disabled={isRunning || sql.trim() === ''} onClick={runIt}>
-          {texts.run}
-        </Button>
-        {isRunning ? <Button onClick={stop}>{texts.stop}</Button> : null}
-        <span class="quiet" role="status">
-          {said}
-        </span>
-        <span class="quiet hint">{worker.value?.readOnly === true ? texts.readsOnly : texts.runHint}</span>
+      <div class="sql-box">
+        <div class="sql-main">
+          <SqlEditor
+            label={texts.statement}
+            text={sql}
+            tables={tables}
+            fault={fault}
+            change={setSql}
+            run={() => void runIt()}
+          />
+          <div class="bulk sql-actions">
+            <Button class="primary" disabled={isRunning || sql.trim() === ''} onClick={runIt}>
+              {texts.run}
+            </Button>
+            {isRunning ? <Button onClick={stop}>{texts.stop}</Button> : null}
+            <span class="quiet" role="status">
+              {said}
+            </span>
+            <span class="quiet hint">{worker.value?.readOnly === true ? texts.readsOnly : texts.runHint}</span>
+          </div>
+          {outcomes.map((outcome, index) => (
+            <OutcomeView key={index} text={sql} outcome={outcome} isOne={outcomes.length === 1} />
+          ))}
+        </div>
+        <SqlTables tables={tables} insert={insert} />
       </div>
-      {outcome?.failure === undefined ? null : <Failure sql={outcome.sql} failure={outcome.failure} />}
-      {outcome?.result === undefined ? null : <SqlResultView result={outcome.result} />}
     </>
   );
 }
 
-interface Statement {
-  readonly outcome: Outcome | undefined;
-  /** The place of the last failure in the statement. */
+function useTables(session: Session, database: string): readonly SqlTable[] {
+  const [tables, setTables] = useState<readonly SqlTable[]>([]);
+  useEffect(() => {
+    const ended = new AbortController();
+    loadTables(session, database, ended.signal).then(setTables, () => setTables([]));
+    return () => ended.abort();
+  }, [session, database]);
+  return tables;
+}
+
+interface Run {
+  readonly outcomes: readonly Outcome[];
+  /** The place of the last failure in the text. */
   readonly fault: { readonly index: number } | undefined;
   /** The result of the last statement, or that it is running. */
   readonly said: string;
   readonly isRunning: boolean;
-  readonly start: (sql: string, database: string) => Promise<void>;
+  readonly start: (text: string, database: string) => Promise<void>;
   readonly stop: () => void;
 }
 
-/** Runs one statement at a time; a statement that still runs is cancelled when its view is left. */
-function useStatement(session: Session, leave: (reason: string) => void): Statement {
-  const [outcome, setOutcome] = useState<Outcome | undefined>();
-  const [fault, setFault] = useState<Statement['fault']>();
+/** Runs the statements of a text one after another, until one fails; what still runs is cancelled when its view is left. */
+function useStatements(session: Session, leave: (reason: string) => void): Run {
+  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
+  const [fault, setFault] = useState<Run['fault']>();
   const [said, setSaid] = useState('');
   const running = useRef<AbortController | undefined>(undefined);
   const stop = (): void => running.current?.abort();
   useEffect(() => stop, []);
 
-  const show = (sql: string, answer: SqlResult | SqlFailure): void => {
+  /** Returns whether the next statement may run. */
+  const show = (statement: Statement, answer: SqlResult | SqlFailure, before: readonly Outcome[]): boolean => {
     if (!isFailure(answer)) {
-      keep({ ran: sql });
-      setOutcome({ sql, result: answer });
+      const history = [statement.sql, ...kept.history.filter((each) => each !== statement.sql)];
+      keep({ history: history.slice(0, MAX_HISTORY) });
+      setOutcomes([...before, { statement, result: answer }]);
       setSaid(answer.columns.length === 0 ? texts.done(answer.ms) : texts.rowCount(answer.rows.length, answer.ms));
-    } else if (answer.status === EXPIRED) leave(texts.sessionEnded);
-    else {
-      setOutcome({ sql, failure: answer });
-      setSaid('');
-      if (answer.position !== undefined) setFault({ index: placeOf(sql, answer.position).index });
+      return true;
     }
+    if (answer.status === EXPIRED) {
+      leave(texts.sessionEnded);
+      return false;
+    }
+    setOutcomes([...before, { statement, failure: answer }]);
+    setSaid('');
+    if (answer.position !== undefined)
+      setFault({ index: statement.from + placeOf(statement.sql, answer.position).index });
+    return false;
   };
-  const start = async (sql: string, database: string): Promise<void> => {
-    if (running.current !== undefined || sql.trim() === '') return;
+  const start = async (text: string, database: string): Promise<void> => {
+    const statements = statementsIn(text);
+    if (running.current !== undefined || statements.length === 0) return;
     const { signal } = (running.current = new AbortController());
-    setSaid(texts.running);
     setFault(undefined);
+    setOutcomes([]);
+    const before: Outcome[] = [];
     try {
-      show(sql, await run(session, sql, database, signal));
+      for (const [index, statement] of statements.entries()) {
+        setSaid(statements.length === 1 ? texts.running : texts.runningOf(index + 1, statements.length));
+        const answer = await run(session, statement.sql, database, signal);
+        if (!show(statement, answer, before)) break;
+        if (!isFailure(answer)) before.push({ statement, result: answer });
+        if (index === statements.length - 1) keep({ ran: text });
+      }
     } catch (error) {
-      setOutcome(undefined);
+      setOutcomes(before);
       setSaid(signal.aborted ? texts.cancelled : (error as Error).message);
     }
     running.current = undefined;
   };
-  return { outcome, fault, said, isRunning: said === texts.running, start, stop };
+  return { outcomes, fault, said, isRunning: said.startsWith(texts.runningPrefix), start, stop };
 }
 
-function Failure({ sql, failure }: { readonly sql: string; readonly failure: SqlFailure }) {
+interface OutcomeViewProps {
+  readonly text: string;
+  readonly outcome: Outcome;
+  readonly isOne: boolean;
+}
+
+function OutcomeView({ text, outcome: { statement, result, failure }, isOne }: OutcomeViewProps) {
+  return (
+    <>
+      {isOne ? null : <pre class="sql-statement">{statement.sql.slice(0, MAX_TITLE * 5)}</pre>}
+      {failure === undefined ? null : <Failure text={text} statement={statement} failure={failure} />}
+      {result === undefined ? null : result.columns.length === 0 ? (
+        isOne ? null : (
+          <p class="quiet">{texts.done(result.ms)}</p>
+        )
+      ) : (
+        <SqlResultView result={result} />
+      )}
+    </>
+  );
+}
+
+interface FailureProps {
+  readonly text: string;
+  readonly statement: Statement;
+  readonly failure: SqlFailure;
+}
+
+function Failure({ text, statement: { sql, from }, failure }: FailureProps) {
   const { message, sqlstate, position } = failure;
-  const place = position === undefined ? undefined : placeOf(sql, position);
+  const before = [...text.slice(0, from)].length;
+  const place = position === undefined ? undefined : placeOf(text.slice(0, from) + sql, before + position);
   return (
     <div role="alert" class="sql-failure">
       <p class="problem">{message.replace(/^pq: /, '')}</p>

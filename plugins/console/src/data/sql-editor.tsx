@@ -1,8 +1,8 @@
+import { autocompletion, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { PostgreSQL, sql } from '@codemirror/lang-sql';
 import { syntaxTree } from '@codemirror/language';
-import type { EditorState } from '@codemirror/state';
-import { StateEffect, StateField, type Range } from '@codemirror/state';
+import { Compartment, type EditorState, StateEffect, StateField, type Range } from '@codemirror/state';
 import {
   Decoration,
   EditorView,
@@ -13,14 +13,23 @@ import {
 } from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
 import { editorLook } from '../common/editor-look.ts';
+import type { SqlTable } from './sql-schema.ts';
 
 interface SqlEditorProps {
   readonly label: string;
   readonly text: string;
+  /** Completed as they are typed. */
+  readonly tables: readonly SqlTable[];
   /** The index of the character where a fault is; another object marks it again. */
   readonly fault: { readonly index: number } | undefined;
   readonly change: (text: string) => void;
   readonly run: () => void;
+}
+
+/** Columns by table, as the completion takes them. */
+function languageOf(tables: readonly SqlTable[]) {
+  const schema = Object.fromEntries(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
+  return sql({ dialect: PostgreSQL, schema });
 }
 
 const setFault = StateEffect.define<number | undefined>();
@@ -105,10 +114,11 @@ const replacing = EditorView.domEventHandlers({
   },
 });
 
-/** An editor for one statement. It is in a shadow tree, whose styles the content security policy allows. */
+/** An editor for statements. It is in a shadow tree, whose styles the content security policy allows. */
 export function SqlEditor(props: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | undefined>(undefined);
+  const language = useRef(new Compartment());
   const latest = useRef(props);
   latest.current = props;
 
@@ -128,10 +138,11 @@ export function SqlEditor(props: SqlEditorProps) {
       parent: root,
       doc: text,
       extensions: [
-        keymap.of([runs, ...defaultKeymap, ...historyKeymap]),
+        keymap.of([runs, ...completionKeymap, ...defaultKeymap, ...historyKeymap]),
+        autocompletion({ icons: false }),
         history(),
         highlightSpecialChars(),
-        sql({ dialect: PostgreSQL }),
+        language.current.of(languageOf(latest.current.tables)),
         colours,
         faultField,
         replacing,
@@ -148,6 +159,17 @@ export function SqlEditor(props: SqlEditorProps) {
       view.destroy();
     };
   }, []);
+
+  useEffect(() => {
+    editor.current?.dispatch({ effects: language.current.reconfigure(languageOf(props.tables)) });
+  }, [props.tables]);
+
+  // Text that does not come from typing, such as a statement of the history.
+  useEffect(() => {
+    const { current } = editor;
+    if (current === undefined || current.state.doc.toString() === props.text) return;
+    current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: props.text } });
+  }, [props.text]);
 
   useEffect(() => {
     editor.current?.dispatch({ effects: setFault.of(props.fault?.index) });

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { CopyButton } from '../common/copy-button.tsx';
 import { csvOf } from '../common/csv.ts';
 import { lazy } from '../common/lazy.tsx';
-import { saveCsv } from '../common/save-csv.ts';
+import { saveCsv } from '../common/save-file.ts';
 import { Button } from '../kit/button.tsx';
 import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/data.ts';

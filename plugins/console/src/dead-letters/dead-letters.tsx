@@ -4,8 +4,10 @@ import { connectorPath, request } from '../common/api.ts';
 import '../common/form.css';
 import { isWritable } from '../common/fleet-store.ts';
 import { short } from '../common/format.ts';
+import { clockTime } from '../common/time.ts';
 import type { PartProps } from '../connector/health.ts';
 import { Button } from '../kit/button.tsx';
+import { Fold } from '../kit/fold.tsx';
 import { Async, useLoaded } from '../kit/loaded.tsx';
 import { texts } from '../texts/dead-letters.ts';
 import { GroupView } from './group-view.tsx';
@@ -31,7 +33,7 @@ export function DeadLetters({ name }: Pick<PartProps, 'name'>) {
       <Async of={loaded}>
         {(answer) => (
           <p class="quiet">
-            {topicText(answer)} {texts.asOf(at.toLocaleTimeString())}
+            {topicText(answer)} {texts.asOf(clockTime(at))}
           </p>
         )}
       </Async>
@@ -41,7 +43,7 @@ export function DeadLetters({ name }: Pick<PartProps, 'name'>) {
           <Button onClick={() => setLimit(limit * 10)}>{texts.readMore}</Button>
         ) : null}
       </div>
-      {found === undefined ? null : <FoundRecords name={name} found={found} />}
+      {found === undefined ? null : <FoundRecords name={name} found={found} onReplayed={reload} />}
     </section>
   );
 }
@@ -50,16 +52,34 @@ function topicText({ topic, scanned, hasMore }: DeadLettersAnswer): string {
   return topic === null ? texts.noDeadLetterTopic : texts.deadLetterTopic(topic, short(scanned), hasMore);
 }
 
-function FoundRecords({ name, found }: { readonly name: string; readonly found: DeadLettersAnswer }) {
+interface FoundRecordsProps {
+  readonly name: string;
+  readonly found: DeadLettersAnswer;
+  /** Called when a replay has ended: the groups have changed. */
+  readonly onReplayed: () => void;
+}
+
+function FoundRecords({ name, found, onReplayed }: FoundRecordsProps) {
   const { topic, groups, ungrouped } = found;
+  const open = groups.filter(({ count, replayed }) => replayed < count);
+  const done = groups.filter(({ count, replayed }) => replayed >= count);
   const [chosen, setChosen] = useState<Chosen>({ group: '', round: 0 });
   const [started, setStarted] = useState(0);
   const choose = (next: Omit<Chosen, 'round'>): void => setChosen({ ...next, round: chosen.round + 1 });
   return (
     <>
-      {groups.map((group) => (
+      {open.map((group) => (
         <GroupView key={group.id} name={name} group={group} onReplay={(id) => choose({ group: id })} />
       ))}
+      {done.length === 0 ? null : (
+        <Fold title={texts.replayedGroups(done.length)} class="further">
+          {() =>
+            done.map((group) => (
+              <GroupView key={group.id} name={name} group={group} onReplay={(id) => choose({ group: id })} />
+            ))
+          }
+        </Fold>
+      )}
       {ungrouped === 0 ? null : <p class="quiet">{texts.ungrouped(ungrouped)}</p>}
       {topic !== null && groups.length === 0 ? <p class="empty">{texts.noRecords}</p> : null}
       {topic === null ? null : <RecordSearch name={name} />}
@@ -69,7 +89,12 @@ function FoundRecords({ name, found }: { readonly name: string; readonly found: 
           {groups.length > 0 && isWritable.value ? (
             <ReplayForm name={name} groups={groups} chosen={chosen} onStarted={() => setStarted(started + 1)} />
           ) : null}
-          <ReplayList name={name} round={started} onRest={(rest) => choose({ group: restKey(rest), rest })} />
+          <ReplayList
+            name={name}
+            round={started}
+            onRest={(rest) => choose({ group: restKey(rest), rest })}
+            onEnded={onReplayed}
+          />
         </section>
       )}
     </>

@@ -1,10 +1,15 @@
+import { useState } from 'preact/hooks';
 import type { DeadLetterGroup, PreviewedDeadLettersAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
+import { CopyButton } from '../common/copy-button.tsx';
 import { isWritable } from '../common/fleet-store.ts';
 import { short } from '../common/format.ts';
+import { sqlAddress } from '../common/addresses.ts';
+import { dateTime, shortTime } from '../common/time.ts';
 import { Button } from '../kit/button.tsx';
 import { texts } from '../texts/dead-letters.ts';
-import { faultText, peakOf, type Histogram } from './dead-letter-record.ts';
+import { peakOf, type Histogram } from './dead-letter-record.ts';
+import { faultTitle } from './fault-title.ts';
 import { RecordView } from './record-view.tsx';
 import { ReplayPreview } from './previewed-records.tsx';
 
@@ -17,39 +22,65 @@ interface GroupViewProps {
   readonly onReplay: (group: string) => void;
 }
 
-/** Records with the same fault: how many, since when, examples, and what would become of them now. */
+/** Records with the same fault: how many, since when, examples, and what would become of them now, which is asked when it is opened. */
 export function GroupView({ name, group, onReplay }: GroupViewProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [example, setExample] = useState(0);
   const path = `${connectorPath(name)}/dead-letters/preview`;
   const preview = () => request<PreviewedDeadLettersAnswer>('POST', path, { selection: { group: group.id } });
+  const { examples, count, replayed } = group;
+  const shown = examples[example % Math.max(1, examples.length)];
+  const { fix } = faultTitle(titleParts(group));
+  const replay = (button: string) => <Button onClick={() => onReplay(group.id)}>{button}</Button>;
   return (
-    <details class="group">
+    <details class="group" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <GroupSummary group={group} />
+      {fix === undefined ? null : (
+        <p class="fix">
+          {texts.mayFix} <code>{fix}</code> <CopyButton text={fix} /> <a href={sqlAddress(fix)}>{texts.openInSql}</a>
+        </p>
+      )}
       {isWritable.value ? (
-        <ReplayPreview title={texts.whatNow} load={preview}>
-          <Button onClick={() => onReplay(group.id)}>{texts.replayGroup}</Button>
+        <ReplayPreview
+          title={texts.whatNow}
+          load={preview}
+          isAskedAtOnce={isOpen && replayed < count}
+          whenStored={() => replay(texts.replayNow(count - replayed))}
+        >
+          {replay(texts.replayGroup)}
         </ReplayPreview>
       ) : null}
-      {group.examples.map((deadLetter) => (
-        <RecordView
-          key={`${String(deadLetter.partition)}-${String(deadLetter.offset)}`}
-          name={name}
-          deadLetter={deadLetter}
-        />
-      ))}
+      {shown === undefined ? null : (
+        <RecordView key={`${String(shown.partition)}-${String(shown.offset)}`} name={name} deadLetter={shown} />
+      )}
+      {examples.length < 2 ? null : (
+        <Button onClick={() => setExample((example + 1) % examples.length)}>{texts.nextRecord}</Button>
+      )}
     </details>
   );
 }
 
+function titleParts(group: DeadLetterGroup): DeadLetterGroup {
+  const message = group.message ?? group.examples[0]?.fault.message;
+  return message === undefined ? group : { ...group, message };
+}
+
 function GroupSummary({ group }: { readonly group: DeadLetterGroup }) {
-  const { count, replayed, histogram, first, last, examples } = group;
-  const message = group.message ?? examples[0]?.fault.message;
-  const time = ({ timestamp }: DeadLetterGroup['first']) =>
-    timestamp < 0 ? '–' : new Date(timestamp).toLocaleString();
+  const { count, replayed, histogram, first, last } = group;
+  const { title, chips } = faultTitle(titleParts(group));
+  const time = ({ timestamp }: DeadLetterGroup['first']) => (timestamp < 0 ? '–' : shortTime(timestamp));
   return (
     <summary>
       <strong class="number">{short(count)}</strong>
-      <span class="fault">{faultText({ ...group, message })}</span>
-      {replayed === 0 ? null : <span class="quiet">{texts.replayed(replayed, count)}</span>}
+      <span class="fault">
+        {title}{' '}
+        {chips.map((chip) => (
+          <span key={chip} class="chip">
+            {chip}
+          </span>
+        ))}
+      </span>
+      {replayed === 0 ? null : <span class="chip replayed">{texts.replayed(replayed, count)}</span>}
       {histogram === undefined || histogram.counts.length < 2 ? null : <GroupTimes histogram={histogram} />}
       <span class="quiet">{texts.firstAndLast(time(first), time(last))}</span>
     </summary>
@@ -61,8 +92,13 @@ function GroupTimes({ histogram }: { readonly histogram: Histogram }) {
   const { from, bucketMs, counts } = histogram;
   const peak = peakOf(histogram);
   const width = counts.length * STEP;
-  const time = (at: number) => new Date(at).toLocaleString();
-  const text = texts.times(time(from), time(from + counts.length * bucketMs), peak.count, time(peak.at), bucketMs);
+  const text = texts.times(
+    dateTime(from),
+    dateTime(from + counts.length * bucketMs),
+    peak.count,
+    dateTime(peak.at),
+    bucketMs,
+  );
   return (
     <svg
       class="group-times"

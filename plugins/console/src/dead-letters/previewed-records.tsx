@@ -10,12 +10,16 @@ import { faultText, outcomes } from './dead-letter-record.ts';
 interface ReplayPreviewProps {
   readonly title: string;
   readonly load: () => Promise<PreviewedDeadLettersAnswer>;
+  /** Whenever this becomes true, the preview is loaded without a press of the button. */
+  readonly isAskedAtOnce?: boolean;
+  /** Returns the offer that is shown if each previewed record would now be stored. */
+  readonly whenStored?: () => ComponentChildren;
   /** More buttons. */
   readonly children?: ComponentChildren;
 }
 
 /** A button that previews a replay of records, and the result. */
-export function ReplayPreview({ title, load, children }: ReplayPreviewProps) {
+export function ReplayPreview({ title, load, isAskedAtOnce = false, whenStored, children }: ReplayPreviewProps) {
   const [preview, setPreview] = useState<PreviewedDeadLettersAnswer | undefined>();
   const { isBusy, problem, run } = useAction();
   const ask = (): Promise<void> =>
@@ -23,8 +27,16 @@ export function ReplayPreview({ title, load, children }: ReplayPreviewProps) {
       setPreview(undefined);
       setPreview(await load());
     });
+  useEffect(() => {
+    if (isAskedAtOnce && preview === undefined && !isBusy) void ask();
+  }, [isAskedAtOnce]);
   return (
     <>
+      {preview !== undefined && whenStored !== undefined && areStored(preview) ? (
+        <p class="sentence running">
+          <strong>{texts.wouldSucceed}</strong> {whenStored()}
+        </p>
+      ) : null}
       <div class="bulk">
         <Button onClick={ask}>{title}</Button>
         {children}
@@ -33,6 +45,11 @@ export function ReplayPreview({ title, load, children }: ReplayPreviewProps) {
       {preview === undefined ? null : <PreviewedRecords records={preview.records} />}
     </>
   );
+}
+
+/** Whether each of the previewed records would be stored. */
+function areStored({ records }: PreviewedDeadLettersAnswer): boolean {
+  return records.length > 0 && records.every(({ outcome }) => outcome === 'stored');
 }
 
 /** The number of records by outcome, in one line. */

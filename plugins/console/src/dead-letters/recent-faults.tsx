@@ -1,5 +1,9 @@
 import type { DeadLetters } from '../common/answers.ts';
 import { CopyButton } from '../common/copy-button.tsx';
+import { isWritable } from '../common/fleet-store.ts';
+import { connectorAddress } from '../common/addresses.ts';
+import { deadLetterOptions } from '../editor/dead-letter-options.ts';
+import { Time } from '../kit/time.tsx';
 import { texts } from '../texts/dead-letters.ts';
 import { faultText } from './dead-letter-record.ts';
 
@@ -25,8 +29,7 @@ export function RecentFaults({ name, found: { topic, faults } }: RecentFaultsPro
           <ul class="plain">
             {recent.map((fault, index) => (
               <li key={index}>
-                <time class="quiet">{new Date(fault.at).toLocaleString()}</time> {texts.taskFault(fault.task)} ·{' '}
-                {faultText(fault)}
+                <Time class="quiet" at={fault.at} /> {texts.taskFault(fault.task)} · {faultText(fault)}
               </li>
             ))}
           </ul>
@@ -38,17 +41,17 @@ export function RecentFaults({ name, found: { topic, faults } }: RecentFaultsPro
 }
 
 function KeepRecords({ name }: { readonly name: string }) {
-  const options = {
-    'errors.tolerance': 'all',
-    'errors.deadletterqueue.topic.name': `${name}-dead`,
-    'errors.deadletterqueue.context.headers.enable': 'true',
-  };
-  const text = JSON.stringify(options, null, 2);
+  const text = JSON.stringify(deadLetterOptions(name), null, 2);
   return (
     <div class="dead-letter">
       <p>{texts.keepRecords}</p>
       <pre tabIndex={0}>{text}</pre>
-      <CopyButton text={text} />
+      <div class="bulk">
+        {isWritable.value ? (
+          <a href={connectorAddress(name, 'configuration', { add: 'dead-letters' })}>{texts.addOptions}</a>
+        ) : null}
+        <CopyButton text={text} />
+      </div>
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { WholeDeadLetter } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { payloadText } from '../common/previewed-rows.ts';
+import { dateTime } from '../common/time.ts';
 import { useAction } from '../kit/action.ts';
 import { Button } from '../kit/button.tsx';
 import { Problem } from '../kit/problem.tsx';
@@ -20,7 +21,7 @@ export function RecordView({ name, deadLetter: given }: RecordViewProps) {
   const { partition, offset, timestamp, origin, attempt, replay, fault, record } = deadLetter;
   return (
     <article class="dead-letter">
-      <p class="quiet">{texts.recordAt(partition, offset, new Date(timestamp).toLocaleString())}</p>
+      <p class="quiet">{texts.recordAt(partition, offset, dateTime(timestamp))}</p>
       {origin === undefined ? null : <p class="quiet">{texts.origin(origin.topic, origin.partition, origin.offset)}</p>}
       <p>
         {faultText(fault)} {attempt === 0 ? null : <em>({texts.attempt(attempt)})</em>}{' '}

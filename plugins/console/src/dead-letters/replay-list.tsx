@@ -1,8 +1,9 @@
 import type { Ref } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { PreviewedDeadLettersAnswer, ReplayAnswer, Replays } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { isWritable } from '../common/fleet-store.ts';
+import { shortTime } from '../common/time.ts';
 import { useAction } from '../kit/action.ts';
 import { Button } from '../kit/button.tsx';
 import { useLoaded } from '../kit/loaded.tsx';
@@ -25,14 +26,22 @@ interface ReplayListProps {
   /** Another number looks at once. */
   readonly round: number;
   readonly onRest: (rest: RestOfReplay) => void;
+  /** Called when a replay that was running has ended. */
+  readonly onEnded: () => void;
 }
 
 /** The last replays with their progress. */
-export function ReplayList({ name, round, onRest }: ReplayListProps) {
+export function ReplayList({ name, round, onRest, onEnded }: ReplayListProps) {
   const path = `${connectorPath(name)}/dead-letters`;
   const load = useReplays(path);
   const { value: found, error, reload } = useLoaded(path, load, { again: round, everyMs: pauseAfter });
   const { problem, run } = useAction();
+  const running = found?.replays.filter(({ state }) => state === 'RUNNING').length ?? 0;
+  const wasRunning = useRef(0);
+  useEffect(() => {
+    if (running < wasRunning.current) onEnded();
+    wasRunning.current = running;
+  }, [running]);
   const stop = async (id: number): Promise<void> => {
     await run(() => request('DELETE', `${path}/replay/${String(id)}`));
     reload();
@@ -121,7 +130,6 @@ interface ReplayTitleProps {
 
 function ReplayTitle({ replay, titleRef }: ReplayTitleProps) {
   const { id, state, startedAt, startedBy, endedAt, transforms } = replay;
-  const time = (text: string) => new Date(text).toLocaleString();
   return (
     <p>
       <strong ref={titleRef} tabIndex={-1}>
@@ -131,8 +139,8 @@ function ReplayTitle({ replay, titleRef }: ReplayTitleProps) {
         {texts.states[state]}
       </span>{' '}
       <span class="quiet">
-        {texts.startedBy(time(startedAt), startedBy)}
-        {endedAt === null ? '' : `, ${texts.ended(time(endedAt))}`}
+        {texts.startedBy(shortTime(startedAt), startedBy)}
+        {endedAt === null ? '' : `, ${texts.ended(shortTime(endedAt))}`}
         {transforms === null ? '' : `, ${texts.through(transforms)}`}
       </span>
     </p>

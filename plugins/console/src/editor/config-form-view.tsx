@@ -7,7 +7,7 @@ import { Form } from '../kit/form.tsx';
 import { texts } from '../texts/editor.ts';
 import { valueIn, withoutKey, withValue, type Entry } from './config-document.ts';
 import { ConfigField } from './config-field.tsx';
-import { fieldGroups, type Field } from './config-form.ts';
+import { fieldGroups, type Field, type FieldGroup } from './config-form.ts';
 
 export interface ConfigFormProps {
   readonly entries: readonly Entry[];
@@ -25,6 +25,7 @@ export interface ConfigFormProps {
 /** The document as a form, built from the worker's description of the options. */
 export function ConfigForm(props: ConfigFormProps) {
   const { entries, order, validation, stored, mark, isReadOnly, onChange } = props;
+  const [wanted, setWanted] = useState('');
   const first = useMemo(() => new Set(order), [order]);
   const change = (key: string, next: string | undefined): void => {
     // Removing what was typed over a stored secret restores the stored secret.
@@ -50,9 +51,13 @@ export function ConfigForm(props: ConfigFormProps) {
       })}
     </div>
   );
+  const groups = fieldGroups(validation, entries, first);
+  const found = foundFields(groups, wanted);
   return (
     <Form class="config-form">
-      {fieldGroups(validation, entries, first).map(({ title, fields: main, advanced, isOpen, isAdvancedOpen }) => (
+      <TextField label={texts.findOption} type="search" value={wanted} onInput={setWanted} />
+      {wanted.trim() === '' ? null : found.length === 0 ? <p class="empty">{texts.noOption}</p> : fields(found)}
+      {(wanted.trim() === '' ? groups : []).map(({ title, fields: main, advanced, isOpen, isAdvancedOpen }) => (
         <Fold key={title} title={title} opens={isOpen} class="options">
           {title === texts.otherKeys ? <p class="quiet">{texts.otherKeysHint}</p> : null}
           {fields(main)}
@@ -66,6 +71,14 @@ export function ConfigForm(props: ConfigFormProps) {
       {isReadOnly ? null : <AddKey entries={entries} onChange={onChange} />}
     </Form>
   );
+}
+
+/** The options with the text in their names or documentation, whatever group they are in. */
+function foundFields(groups: readonly FieldGroup[], wanted: string): readonly Field[] {
+  const text = wanted.trim().toLowerCase();
+  return groups
+    .flatMap(({ fields, advanced }) => [...fields, ...advanced])
+    .filter(({ key, label, documentation }) => `${key} ${label} ${documentation}`.toLowerCase().includes(text));
 }
 
 function AddKey({ entries, onChange }: Pick<ConfigFormProps, 'entries' | 'onChange'>) {

@@ -77,10 +77,17 @@ export function fieldGroups(
 export function errorsOf(validation: ConsoleValidation): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   for (const { value } of validation.configs) {
-    if (value.errors.length === 0) continue;
-    found.set(value.name, [...new Set([...(found.get(value.name) ?? []), ...value.errors])]);
+    for (const error of value.errors) {
+      const key = optionOf(value.name, error);
+      found.set(key, [...new Set([...(found.get(key) ?? []), error])]);
+    }
   }
   return found;
+}
+
+/** PostgreSQL refuses a user without saying that the password is wrong; it is what users have to change. */
+function optionOf(key: string, error: string): string {
+  return key === 'connection.user' && error.includes('password authentication failed') ? 'connection.password' : key;
 }
 
 function groupOf(title: string, fields: readonly Draft[], isOpen: boolean): FieldGroup {

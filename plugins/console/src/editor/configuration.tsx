@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { StoredConfig } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
-import { connectorAddress } from '../common/route.ts';
+import { connectorAddress } from '../common/addresses.ts';
+import { hints } from '../common/route.ts';
 import { setUnfinished, type Unfinished } from '../common/unfinished.ts';
 import type { PartProps } from '../connector/health.ts';
 import { useAction } from '../kit/action.ts';
@@ -14,6 +15,7 @@ import { configDifference, type KeyChange } from './config-difference.ts';
 import { firstDocument, keepDraft, keptDraft } from './config-draft.ts';
 import { withheldTexts } from './config-form.ts';
 import { configBody } from './config-document.ts';
+import { withDeadLetters } from './dead-letter-options.ts';
 import { DocumentEditor } from './document-editor.tsx';
 import { useDocument, useValidation } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
@@ -70,6 +72,9 @@ function Editor({ name, health, stored, isSaved, save, reload }: EditorProps) {
   const checked = useValidation(edited.entries, name);
   const { problem, run } = useAction();
   const { entries, text } = edited;
+  useEffect(() => {
+    if (hints.value['add'] === 'dead-letters') edited.change(withDeadLetters(name, entries));
+  }, []);
   const isReadOnly = worker.value?.readOnly === true;
   const secrets = new Set([...stored.secrets, ...(checked.validation?.secrets ?? [])]);
   const changes = configDifference(stored.entries, entries, secrets);
@@ -94,6 +99,7 @@ function Editor({ name, health, stored, isSaved, save, reload }: EditorProps) {
           discard={() => edited.change(stored.entries)}
         />
       )}
+      {hints.value['add'] === 'dead-letters' && isUnsaved ? <p role="status">{texts.deadLettersAdded}</p> : null}
       {first.isMoved && isUnsaved ? <p class="warning">{texts.moved}</p> : null}
       <Problem text={problem} />
       {problem === '' ? null : (

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ConsoleValidation, PluginInfo } from '../common/answers.ts';
+import type { ConsoleValidation, PluginInfo, SourceTables } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { DeletedFold } from '../common/deleted-fold.tsx';
 import { refresh, worker } from '../common/fleet-store.ts';
 import { shortClass } from '../common/format.ts';
-import { connectorAddress, CREATE_ADDRESS } from '../common/route.ts';
+import { connectorAddress, CREATE_ADDRESS } from '../common/addresses.ts';
 import { setUnfinished } from '../common/unfinished.ts';
 import { useAction } from '../kit/action.ts';
 import { Button } from '../kit/button.tsx';
@@ -14,9 +14,12 @@ import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/editor.ts';
 import { configBody, topicsIn, valueIn, withoutKey, withValue, type Entry } from './config-document.ts';
 import { withheldTexts } from './config-form.ts';
+import { deadLetterOptions, withDeadLetters } from './dead-letter-options.ts';
 import { DocumentEditor } from './document-editor.tsx';
 import { useDocument, useValidation, type EditedDocument } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
+import { sourceSentence } from './source-tables.ts';
+import { TablePicker } from './table-picker.tsx';
 import { TopicPicker } from './topic-picker.tsx';
 
 const STATES = ['RUNNING', 'PAUSED', 'STOPPED'] as const;
@@ -73,13 +76,16 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
   const [isTried, setTried] = useState(false);
   const [state, setState] = useState(draft.state);
   const [isUnfinished, setUnfinishedHere] = useState(false);
-  const { isBusy, problem, run } = useAction();
+  const [tables, setTables] = useState<SourceTables | undefined>();
+  const { isBusy, problem, report, run } = useAction();
   const { entries, text, isWrong } = edited;
+  // An error belongs to what was sent.
+  useEffect(() => report(''), [entries]);
   useEffect(() => {
     setUnfinishedHere(keep({ entries, text, state }));
   }, [entries, text, state]);
   const className = valueIn(entries, 'connector.class') ?? '';
-  const isSink = plugins.find((each) => each.class === className)?.type === 'sink';
+  const type = plugins.find((each) => each.class === className)?.type;
   const withheld = withheldTexts(checked.validation?.withheld);
   const create = (): Promise<void> => {
     setTried(true);
@@ -89,44 +95,101 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
     keep(NO_DRAFT);
     again();
   };
+  if (className === '') return <ClassChoice plugins={plugins} document={edited} />;
   return (
     <>
       <ClassField plugins={plugins} document={edited} className={className} />
-      {className === '' ? (
-        <p class="empty">{texts.chooseFirst}</p>
-      ) : (
-        <>
-          {isSink && !isWrong ? <Topics document={edited} /> : null}
-          {withheld === undefined ? null : <p role="status">{texts.withheld(...withheld)}</p>}
-          <DocumentEditor
-            document={edited}
-            checked={checked}
-            stored={[]}
-            order={ORDER}
-            mark={MARK}
-            showsMissing={isTried}
-            isReadOnly={false}
-          />
-          {isSink ? <MessagePreview entries={entries} /> : null}
-          <div class="bulk saving">
-            <StateField state={state} onChange={setState} />
-            <Button class="primary" disabled={isBusy || isWrong || checked.isStale} onClick={create}>
-              {isBusy ? texts.creating : texts.createNow}
-            </Button>
-            {isUnfinished ? (
-              <>
-                <Button disabled={isBusy} onClick={discard}>
-                  {texts.discardNew}
-                </Button>
-                <span class="quiet">{texts.draftKept}</span>
-              </>
-            ) : null}
-          </div>
-          <Problem text={problem} />
-        </>
-      )}
+      {isWrong ? null : <Choices type={type} document={edited} tables={tables} onTables={setTables} />}
+      {withheld === undefined ? null : <p role="status">{texts.withheld(...withheld)}</p>}
+      <DocumentEditor
+        document={edited}
+        checked={checked}
+        stored={[]}
+        order={ORDER}
+        mark={MARK}
+        showsMissing={isTried}
+        isReadOnly={false}
+      />
+      {type === 'sink' ? <MessagePreview entries={entries} /> : null}
+      <div class="foot">
+        <p>{className.endsWith(TABLE_SOURCE) ? sentenceOf(entries, tables) : ''}</p>
+        <div class="bulk saving">
+          <StateField state={state} onChange={setState} />
+          <Button class="primary" disabled={isBusy || isWrong || checked.isStale} onClick={create}>
+            {isBusy ? texts.creating : texts.createNow}
+          </Button>
+          {isUnfinished ? (
+            <>
+              <Button disabled={isBusy} onClick={discard}>
+                {texts.discardNew}
+              </Button>
+              <span class="quiet">{texts.draftKept}</span>
+            </>
+          ) : null}
+        </div>
+        <Problem text={problem} />
+      </div>
     </>
   );
+}
+
+/** The source whose tables are chosen from a list. */
+const TABLE_SOURCE = 'DbSourceConnector';
+
+interface ChoicesProps {
+  readonly type: string | undefined;
+  readonly document: EditedDocument;
+  readonly tables: SourceTables | undefined;
+  readonly onTables: (tables: SourceTables) => void;
+}
+
+/** The topics that a sink reads, or the tables of a source. */
+function Choices({ type, document, tables, onTables }: ChoicesProps) {
+  const { entries, change } = document;
+  if (type === 'sink')
+    return (
+      <>
+        <Topics document={document} />
+        <KeepFailed document={document} />
+      </>
+    );
+  if (valueIn(entries, 'connector.class')?.endsWith(TABLE_SOURCE) !== true) return null;
+  const set = (key: string, value: string | undefined): void => {
+    change(value === undefined ? withoutKey(entries, key) : withValue(entries, key, value, ORDER));
+  };
+  return <TablePicker entries={entries} tables={tables} onTables={onTables} change={set} />;
+}
+
+const DEAD_LETTER_TOPIC = 'errors.deadletterqueue.topic.name';
+
+/** Without a dead-letter topic, a sink fails at the first record that it cannot store. */
+function KeepFailed({ document: { entries, change } }: { readonly document: EditedDocument }) {
+  const name = valueIn(entries, 'name') ?? '';
+  const isKept = (valueIn(entries, DEAD_LETTER_TOPIC) ?? '') !== '';
+  const choose = (keeps: boolean): void => {
+    const without = Object.keys(deadLetterOptions(name)).reduce(withoutKey, entries);
+    change(keeps ? withDeadLetters(name, entries) : without);
+  };
+  return (
+    <label class="keep-failed">
+      <input
+        type="checkbox"
+        checked={isKept}
+        disabled={name === '' && !isKept}
+        onChange={({ currentTarget }) => choose(currentTarget.checked)}
+      />
+      {texts.keepFailed} {name === '' ? <span class="quiet">{texts.nameFirst}</span> : null}
+    </label>
+  );
+}
+
+function sentenceOf(entries: readonly Entry[], tables: SourceTables | undefined): string {
+  const include = valueIn(entries, 'table.include') ?? '';
+  return sourceSentence(tables?.tables, {
+    include: include.trim() === '' ? undefined : include,
+    mode: valueIn(entries, 'mode') ?? 'timestamp',
+    prefix: valueIn(entries, 'topic.prefix') ?? '',
+  });
 }
 
 /** Creates the connector and shows it. */
@@ -142,6 +205,38 @@ async function createConnector(
   keep(NO_DRAFT);
   await refresh().catch(() => undefined);
   location.hash = connectorAddress(name);
+}
+
+interface ClassChoiceProps {
+  readonly plugins: readonly PluginInfo[];
+  readonly document: EditedDocument;
+}
+
+/** The first step: what the connector does, as cards, and every other class in a list. */
+function ClassChoice({ plugins, document }: ClassChoiceProps) {
+  const { entries, change } = document;
+  const cards = texts.cards.flatMap((card) => {
+    const found = plugins.find((plugin) => plugin.class.endsWith(`.${card.class}`));
+    return found === undefined ? [] : [{ ...card, class: found.class }];
+  });
+  return (
+    <>
+      <p class="quiet">{texts.chooseFirst}</p>
+      <div class="cards">
+        {cards.map((card) => (
+          <Button
+            key={card.class}
+            class="card"
+            onClick={() => change(withValue(entries, 'connector.class', card.class, ORDER))}
+          >
+            <strong>{card.title}</strong>
+            <span>{card.what}</span>
+          </Button>
+        ))}
+      </div>
+      <ClassField plugins={plugins} document={document} className="" />
+    </>
+  );
 }
 
 interface ClassFieldProps {

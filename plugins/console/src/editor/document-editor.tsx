@@ -1,8 +1,10 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ConsoleValidation } from '../common/answers.ts';
 import { CopyButton } from '../common/copy-button.tsx';
 import { lazy } from '../common/lazy.tsx';
+import { hints } from '../common/route.ts';
 import { Button } from '../kit/button.tsx';
+import { Menu } from '../kit/menu.tsx';
 import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/editor.ts';
 import { curlCommand, propertiesText, strimziText } from './config-copies.ts';
@@ -50,6 +52,11 @@ export function DocumentEditor(props: DocumentEditorProps) {
   const problems = problemsOf(props);
   // If the class cannot be validated, only the keys are shown.
   const shownValidation = checked.validation ?? (checked.problem === '' ? undefined : NOTHING_KNOWN);
+  const { focus = '' } = hints.value;
+  const isShown = shownValidation !== undefined;
+  useEffect(() => {
+    if (isShown && focus !== '' && text === undefined) openField(focus);
+  }, [isShown, focus]);
   const goTo = ({ key, from }: ShownProblem): void => {
     if (text === undefined && key !== undefined) openField(key);
     else setTarget({ at: from });
@@ -180,10 +187,13 @@ function Copies({ entries, secrets, mark }: CopiesProps) {
   const hidden = entries.filter(isHidden).map(([key]) => key);
   const copied = { entries, secrets: new Set([...secrets, ...hidden]) };
   return (
-    <div class="bulk copies" role="group" aria-label={texts.copies} title={texts.copiesHint}>
-      <CopyButton label={texts.copyCurl} text={curlCommand(location.origin, copied)} />
-      <CopyButton label={texts.copyProperties} text={propertiesText(copied)} />
-      <CopyButton label={texts.copyStrimzi} text={strimziText(copied)} />
+    <div class="copies">
+      <Menu title={texts.copyAs} label={texts.copies} staysOpen>
+        <CopyButton label={texts.copyCurl} text={curlCommand(location.origin, copied)} />
+        <CopyButton label={texts.copyProperties} text={propertiesText(copied)} />
+        <CopyButton label={texts.copyStrimzi} text={strimziText(copied)} />
+        <span class="quiet">{texts.copiesHint}</span>
+      </Menu>
     </div>
   );
 }

@@ -3,6 +3,7 @@ import type { Preview, PreviewedRecord } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
 import { payloadText, type Writes } from '../common/previewed-rows.ts';
 import { PreviewedWrites } from '../common/previewed-writes.tsx';
+import { dateTime } from '../common/time.ts';
 import { useAction } from '../kit/action.ts';
 import { Button } from '../kit/button.tsx';
 import { SelectField, TextField } from '../kit/field.tsx';
@@ -23,6 +24,8 @@ interface Shown {
 }
 
 const COUNT = 10;
+/** Characters of a value that are shown at once. */
+const SHORT = 200;
 
 /** The newest messages of a topic: decoded, or as the sink would store them. */
 export function MessagePreview({ entries, connector }: MessagePreviewProps) {
@@ -69,19 +72,17 @@ function Records({ kind, records }: Shown) {
   const titles = kind === 'messages' ? texts.messageTitles : texts.recordTitles;
   return (
     <Table label={texts[kind]} titles={titles}>
-      {records.map(({ message, record, dropped, faults, ...becomes }) => (
+      {faultsFirst(records).map(({ message, record, dropped, faults, ...becomes }) => (
         <tr key={`${String(message.partition)}:${String(message.offset)}`}>
-          <td title={new Date(message.timestamp).toLocaleString()}>
-            {texts.messageAt(message.partition, message.offset)}
-          </td>
+          <td title={dateTime(message.timestamp)}>{texts.messageAt(message.partition, message.offset)}</td>
           {kind === 'messages' ? (
             <>
-              <td class="value">{payloadText(record?.key)}</td>
-              <td class="value">{payloadText(record?.value)}</td>
+              <Value text={payloadText(record?.key)} />
+              <Value text={payloadText(record?.value)} />
             </>
           ) : (
             <>
-              <td class="value">{dropped ? texts.dropped : payloadText(record?.value)}</td>
+              <Value text={dropped ? texts.dropped : payloadText(record?.value)} />
               <td>
                 <Becomes {...becomes} />
               </td>
@@ -96,6 +97,23 @@ function Records({ kind, records }: Shown) {
       ))}
     </Table>
   );
+}
+
+/** A short value as it is; of a longer one the beginning, and the rest on request. */
+function Value({ text }: { readonly text: string }) {
+  if (text.length <= SHORT) return <td class="value">{text}</td>;
+  return (
+    <td class="value">
+      <details>
+        <summary>{text.slice(0, SHORT)}…</summary>
+        {text}
+      </details>
+    </td>
+  );
+}
+
+function faultsFirst(records: readonly PreviewedRecord[]): readonly PreviewedRecord[] {
+  return [...records].sort((a, b) => Number(b.faults.length > 0) - Number(a.faults.length > 0));
 }
 
 function Becomes(writes: Writes) {

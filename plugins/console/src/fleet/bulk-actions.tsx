@@ -22,11 +22,16 @@ const LABELS: Readonly<Record<Action, string>> = {
 };
 const AT_ONCE = 4;
 
+interface BulkActionsProps {
+  readonly names: readonly string[];
+  /** Called with what was done, and what has failed. */
+  readonly report: (lines: readonly string[]) => void;
+}
+
 /** Actions on the chosen connectors, after a dialog. */
-export function BulkActions({ names }: { readonly names: readonly string[] }) {
+export function BulkActions({ names, report }: BulkActionsProps) {
   const [action, setAction] = useState<Action>('pause');
   const [isOpen, setOpen] = useState(false);
-  const [report, setReport] = useState<readonly string[]>([]);
   const ask = (wanted: Action): void => {
     setAction(wanted);
     setOpen(true);
@@ -34,7 +39,7 @@ export function BulkActions({ names }: { readonly names: readonly string[] }) {
   const run = async (): Promise<void> => {
     setOpen(false);
     const failures = await forAll(names, action);
-    setReport([texts.done(LABELS[action], names.length - failures.length), ...failures]);
+    report([texts.done(LABELS[action], names.length - failures.length), ...failures]);
     await refresh().catch(() => undefined);
   };
   return (
@@ -42,14 +47,9 @@ export function BulkActions({ names }: { readonly names: readonly string[] }) {
       <div class="bulk" role="toolbar" aria-label={texts.selected(names.length)}>
         <strong>{texts.selected(names.length)}</strong>
         {ACTIONS.map((each) => (
-          <Button key={each} disabled={names.length === 0} onClick={() => ask(each)}>
+          <Button key={each} onClick={() => ask(each)}>
             {LABELS[each]}
           </Button>
-        ))}
-      </div>
-      <div role="status" class="report">
-        {report.map((line) => (
-          <p key={line}>{line}</p>
         ))}
       </div>
       <ConfirmDialog

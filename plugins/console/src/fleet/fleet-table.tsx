@@ -2,10 +2,15 @@ import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { FleetRow } from '../common/answers.ts';
-import { short, shortClass } from '../common/format.ts';
-import { connectorAddress } from '../common/route.ts';
+import { causeFirst } from '../common/cause.ts';
+import { sortOf, type Sort } from '../common/fleet-row.ts';
+import { rateText, short, shortClass } from '../common/format.ts';
+import { connectorAddress } from '../common/addresses.ts';
 import { Sparkline } from '../common/sparkline.tsx';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
+import { dateTime, durationText, zoneText } from '../common/time.ts';
+import { skewMs } from '../common/fleet-store.ts';
+import { Button } from '../kit/button.tsx';
 import { texts } from '../texts/fleet.ts';
 
 /** Rows beyond what is seen, above and below. */
@@ -15,10 +20,13 @@ interface FleetTableProps {
   readonly rows: readonly FleetRow[];
   readonly chosen: ReadonlySet<string>;
   readonly choose: ((names: ReadonlySet<string>) => void) | undefined;
+  /** As in the address. */
+  readonly sort: string;
+  readonly sortBy: (sort: string) => void;
 }
 
 /** Only rows that can be seen are in the document; all have the same height. */
-export function FleetTable({ rows: all, chosen, choose }: FleetTableProps) {
+export function FleetTable({ rows: all, chosen, choose, sort, sortBy }: FleetTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [first, last] = useSeenRows(body, all.length);
   const above = Math.min(first, all.length);
@@ -30,7 +38,7 @@ export function FleetTable({ rows: all, chosen, choose }: FleetTableProps) {
   };
   return (
     <table class="fleet" aria-rowcount={all.length + 1}>
-      <Titles rows={all} chosen={chosen} choose={choose} />
+      <Titles rows={all} chosen={chosen} choose={choose} sort={sort} sortBy={sortBy} />
       <tbody ref={body}>
         <Gap rows={above} />
         {all.slice(first, last).map((row, index) => (
@@ -77,18 +85,56 @@ function Gap({ rows }: { readonly rows: number }) {
   return rows > 0 ? <tr aria-hidden="true" style={{ height: `${String(rows * rowHeight())}px` }} /> : null;
 }
 
-const COLUMNS = [
-  { title: texts.connector, class: 'name' },
-  { title: texts.verdict, class: 'verdict' },
+interface Column {
+  readonly title: string;
+  readonly class: string;
+  /** The column of the address that it sorts by; empty: by verdict, the worst first. */
+  readonly sort?: Sort | '';
+  readonly hint?: string;
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: texts.connector, class: 'name', sort: 'name' },
+  { title: texts.verdict, class: 'verdict', sort: '' },
+  { title: texts.since, class: 'since', sort: 'since' },
   { title: texts.why, class: 'why' },
-  { title: texts.tasks, class: 'number' },
-  { title: texts.rate, class: 'number' },
-  { title: texts.lastHour, class: 'wide chart' },
-  { title: texts.lag, class: 'number' },
-  { title: texts.letters, class: 'number wide' },
+  { title: texts.tasks, class: 'number tasks', sort: 'tasks', hint: texts.tasksHint },
+  { title: texts.rate, class: 'number', sort: 'rate' },
+  { title: texts.lastHour, class: 'wide chart', hint: texts.lastHourHint },
+  { title: texts.lag, class: 'number', sort: 'lag' },
+  { title: texts.letters, class: 'number wide', sort: 'letters' },
 ];
 
-function Titles({ rows, chosen, choose }: FleetTableProps) {
+/** A press of a title sorts by it; figures the largest first, names and times the first first; a second press turns it around. */
+function SortTitle({ column: { title, sort, hint, class: name }, now, sortBy }: SortTitleProps) {
+  const current = sortOf(now);
+  if (sort === undefined)
+    return (
+      <th scope="col" class={name} title={hint}>
+        {title}
+      </th>
+    );
+  const isOn = (current?.by ?? '') === sort;
+  const isDescending = isOn ? current?.isDescending === true : false;
+  const first = sort === 'name' || sort === 'since' ? sort : `-${sort}`;
+  const other = first.startsWith('-') ? sort : `-${sort}`;
+  return (
+    <th scope="col" class={name} title={hint} aria-sort={!isOn ? undefined : isDescending ? 'descending' : 'ascending'}>
+      <Button class="sort" onClick={() => sortBy(sort === '' ? '' : isOn && now === first ? other : first)}>
+        {title}
+        <span aria-hidden="true">{isOn ? (isDescending ? ' ▾' : ' ▴') : ''}</span>
+      </Button>
+    </th>
+  );
+}
+
+interface SortTitleProps {
+  readonly column: Column;
+  readonly now: string;
+  readonly sortBy: (sort: string) => void;
+}
+
+function Titles({ rows, chosen, choose, sort, sortBy }: FleetTableProps) {
   const isAll = rows.every(({ name }) => chosen.has(name));
   return (
     <thead>
@@ -104,9 +150,7 @@ function Titles({ rows, chosen, choose }: FleetTableProps) {
           </th>
         )}
         {COLUMNS.map((column) => (
-          <th scope="col" key={column.title} class={column.class}>
-            {column.title}
-          </th>
+          <SortTitle key={column.title} column={column} now={sort} sortBy={sortBy} />
         ))}
       </tr>
     </thead>
@@ -123,35 +167,48 @@ interface RowProps {
 function Row({ row, number, isChosen, toggle }: RowProps) {
   const total = Object.values(row.tasks).reduce((sum, count) => sum + count, 0);
   const running = row.tasks['RUNNING'] ?? 0;
+  const age = durationText(Date.now() - skewMs.value - Date.parse(row.since));
   return (
-    <tr aria-rowindex={number}>
+    <tr aria-rowindex={number} class={isChosen ? 'chosen' : undefined}>
       {toggle === undefined ? null : (
         <td class="choose">
           <input type="checkbox" aria-label={texts.select(row.name)} checked={isChosen} onChange={toggle} />
         </td>
       )}
       <th scope="row" class="name">
-        <a href={connectorAddress(row.name)}>{row.name}</a>
-        <small>{shortClass(row.className)}</small>
+        <a href={connectorAddress(row.name)}>{row.name}</a> <small title={row.className}>{flowText(row)}</small>
       </th>
       <td class="verdict">
         <VerdictBadge verdict={row.verdict} />
       </td>
-      <td class="why" title={row.sentence}>
-        <span>{row.sentence}</span>
+      <td class="since" title={`${dateTime(row.since)} ${zoneText(new Date(row.since))}`}>
+        {age}
       </td>
-      <td class="number">{running === total ? total : `${String(running)}/${String(total)}`}</td>
-      <td class="number">{short(row.rate)}</td>
-      <td class="wide chart">
+      <td class="why" title={row.sentence}>
+        <span>{causeFirst(row.sentence)}</span>
+      </td>
+      <td class={running === total ? 'number tasks' : 'number tasks short-of'}>
+        {running}/{total}
+      </td>
+      <td class="number">{rateText(row.rate)}</td>
+      <td class="wide chart" title={texts.lastMinutes(row.spark.length)}>
         <Sparkline values={row.spark} />
       </td>
       <td class="number">{short(row.lag)}</td>
       <td class="number wide">{short(row.deadLettersPerMinute)}</td>
+      <td class="phone">{texts.phoneFigures(age, rateText(row.rate), short(row.lag))}</td>
     </tr>
   );
 }
 
+/** The kind of the connector, or the class of one that is not the database's; of a sink also its topics. */
+function flowText({ type, className, topics }: FleetRow): string {
+  const name = shortClass(className);
+  const kind = name.startsWith('Db') ? type : name;
+  return type === 'sink' && topics !== '' ? `${kind} ← ${topics}` : kind;
+}
+
 /** The height of a row in pixels, as in the style sheet. */
 function rowHeight(): number {
-  return matchMedia('(max-width: 700px)').matches ? 92 : 48;
+  return matchMedia('(max-width: 700px)').matches ? 64 : 36;
 }

@@ -1,30 +1,35 @@
 import { useComputed, useSignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
 import type { FleetRow } from '../common/answers.ts';
-import { BulkActions } from './bulk-actions.tsx';
 import { DeletedFold } from '../common/deleted-fold.tsx';
-import { matching, type Filters } from '../common/fleet-row.ts';
+import { fleetSummary, matching, sorted, type Filters } from '../common/fleet-row.ts';
 import { short, shortClass } from '../common/format.ts';
 import { VERDICTS } from '../common/verdict.ts';
 import { isWritable, rows, updatedAt } from '../common/fleet-store.ts';
-import { CREATE_ADDRESS, fleetAddress, replaceFilters } from '../common/route.ts';
-import { saveCsv } from '../common/save-csv.ts';
+import { CREATE_ADDRESS, fleetAddress } from '../common/addresses.ts';
+import { lazy } from '../common/lazy.tsx';
+import { replaceFilters } from '../common/route.ts';
+import { shortTime } from '../common/time.ts';
 import { Button } from '../kit/button.tsx';
 import { SelectField, TextField } from '../kit/field.tsx';
 import { Form } from '../kit/form.tsx';
 import { texts } from '../texts/fleet.ts';
-import { fleetCsv } from './fleet-csv.ts';
 import { FleetTable } from './fleet-table.tsx';
 import './fleet.css';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
 
-const NO_FILTERS: Filters = { text: '', verdict: '', type: '', className: '', worker: '', topic: '' };
+/** Loaded when a connector is selected. */
+const BulkActions = lazy(() => import('./bulk-actions.tsx').then((module) => module.BulkActions));
+
+const NO_FILTERS: Filters = { text: '', verdict: '', type: '', className: '', worker: '', sort: '' };
 /** The key of the list of deleted connectors, which stays open when one is restored into an empty list. */
 const DELETED = 'deleted';
 
 /** All connectors, those with the worst verdict first. */
 export function FleetView({ filters }: { readonly filters: Filters }) {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
-  const shown = matching(rows.value, filters);
+  const [report, setReport] = useState<readonly string[]>([]);
+  const shown = sorted(matching(rows.value, filters), filters.sort);
   const names = useComputed(() => {
     const known = new Set(rows.value.map(({ name }) => name));
     return [...chosen.value].filter((name) => known.has(name));
@@ -47,9 +52,20 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
   return (
     <>
       <h1 class="visually-hidden">{texts.connectors}</h1>
-      <VerdictFilter filters={filters} />
+      <div class="fleet-head">
+        {isWritable.value && names.value.length > 0 ? (
+          <BulkActions names={names.value} report={setReport} />
+        ) : (
+          <Summary />
+        )}
+        <VerdictFilter filters={filters} />
+      </div>
+      <div role="status" class="report">
+        {report.map((line) => (
+          <p key={line}>{line}</p>
+        ))}
+      </div>
       <FilterBar filters={filters} change={change} shown={shown} />
-      {isWritable.value ? <BulkActions names={names.value} /> : null}
       {shown.length === 0 ? (
         <div class="empty">
           <p>{texts.noneFound}</p>
@@ -62,10 +78,24 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
           rows={shown}
           chosen={chosen.value}
           choose={isWritable.value ? (next) => (chosen.value = next) : undefined}
+          sort={filters.sort}
+          sortBy={(sort) => change({ sort })}
         />
       )}
       <DeletedFold key={DELETED} />
     </>
+  );
+}
+
+/** How many connectors need somebody, since when, and how much waits. */
+function Summary() {
+  const { all, bad, lastSince, lag } = fleetSummary(rows.value);
+  return (
+    <p class="summary">
+      <strong>{bad === 0 ? texts.allWell(all) : texts.needYou(bad, all)}</strong>{' '}
+      {lastSince === undefined ? '' : texts.lastSince(shortTime(lastSince))}{' '}
+      {lag === 0 ? '' : texts.recordsWait(short(lag))}
+    </p>
   );
 }
 
@@ -92,6 +122,12 @@ function VerdictFilter({ filters }: { readonly filters: Filters }) {
   );
 }
 
+/** The code for files is loaded when it is used. */
+async function saveRows(shown: readonly FleetRow[]): Promise<void> {
+  const [{ fleetCsv }, { saveCsv }] = await Promise.all([import('./fleet-csv.ts'), import('../common/save-file.ts')]);
+  saveCsv('connectors.csv', fleetCsv(shown));
+}
+
 interface FilterBarProps {
   readonly filters: Filters;
   readonly shown: readonly FleetRow[];
@@ -99,29 +135,37 @@ interface FilterBarProps {
 }
 
 function FilterBar({ filters, change, shown }: FilterBarProps) {
+  const [isOpen, setOpen] = useState(false);
   const classes = [...new Set(rows.value.map(({ className }) => className))].sort();
   const workers = [...new Set(rows.value.flatMap((row) => row.workers))].sort();
-  const isFiltered = Object.values(filters).some((value) => value !== '');
-  const field = (name: keyof Filters) => ({
-    value: filters[name],
-    onInput: (value: string) => change({ [name]: value }),
-  });
-  const choice = (name: keyof Filters, options: readonly string[]) => ({
+  const { sort, ...restricting } = filters;
+  const isFiltered = Object.values(restricting).some((value) => value !== '');
+  const choice = (name: 'type' | 'className' | 'worker', options: readonly string[]) => ({
     value: filters[name],
     none: texts.any,
     options,
     onChange: (value: string) => change({ [name]: value }),
   });
   return (
-    <Form class="filters" role="search">
-      <TextField label={texts.search} type="search" placeholder={texts.searchHint} {...field('text')} />
-      <TextField label={texts.topic} type="search" {...field('topic')} />
+    <Form class={isOpen ? 'filters fleet-filters open' : 'filters fleet-filters'} role="search">
+      <TextField
+        label={texts.search}
+        type="search"
+        placeholder={texts.searchHint}
+        value={filters.text}
+        onInput={(text) => change({ text })}
+      />
+      <Button class="more-filters" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {texts.filters}
+      </Button>
       <SelectField label={texts.type} {...choice('type', ['sink', 'source'])} />
       <SelectField label={texts.class} text={shortClass} {...choice('className', classes)} />
       <SelectField label={texts.worker} {...choice('worker', workers)} />
-      {isFiltered ? <Button onClick={() => change(NO_FILTERS)}>{texts.clear}</Button> : null}
+      {isFiltered ? <Button onClick={() => change({ ...NO_FILTERS, sort })}>{texts.clear}</Button> : null}
       {shown.length === 0 ? null : (
-        <Button onClick={() => saveCsv('connectors.csv', fleetCsv(shown))}>{texts.csv(shown.length)}</Button>
+        <Button class="save-csv" onClick={() => saveRows(shown)}>
+          {texts.csv(shown.length)}
+        </Button>
       )}
     </Form>
   );

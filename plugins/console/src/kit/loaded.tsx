@@ -67,12 +67,15 @@ interface AsyncProps<T> {
   readonly of: Pick<Loaded<T>, 'value' | 'error'>;
   /** Replaces the text of the error. */
   readonly problem?: string | undefined;
+  /** Replaces the text while the value is loaded first. */
+  readonly loading?: ComponentChildren;
   readonly children: (value: T) => ComponentChildren;
 }
 
 /** Shows a value that is loaded: that it is loading, the error of the last request, and the last value. */
-export function Async<T>({ of: { value, error }, problem = error?.message ?? '', children }: AsyncProps<T>) {
-  if (value === undefined && problem === '') return <p class="empty">{texts.loading}</p>;
+export function Async<T>({ of: { value, error }, problem = error?.message ?? '', loading, children }: AsyncProps<T>) {
+  if (value === undefined && problem === '')
+    return loading === undefined ? <p class="empty">{texts.loading}</p> : <>{loading}</>;
   return (
     <>
       <Problem text={problem} />

@@ -1,8 +1,76 @@
 import { texts as frame } from './frame.ts';
 
+const tasksText = (tasks: number): string => (tasks === 1 ? 'Its task' : `Its ${String(tasks)} tasks`);
+
+/** Kinds of failures: why a restart may help, and why it does not. */
+const KINDS: Readonly<Record<string, { readonly passes: string; readonly stays: string }>> = {
+  infrastructure: { passes: 'The cause is outside of the connector and may pass.', stays: 'the cause is elsewhere' },
+  hang: { passes: 'A call did not return.', stays: 'the call does not return' },
+  memory: { passes: 'The task ran out of memory.', stays: 'the task needs more memory' },
+  configuration: { passes: 'The configuration is wrong.', stays: 'the configuration is wrong' },
+  data: { passes: 'The record itself is bad.', stays: 'the record itself is bad' },
+};
+
 export const texts = {
   ...frame,
-  since: (text: string) => `since ${text}`,
+  forTime: (age: string) => `for ${age}, since`,
+  lastVerdicts: 'Last verdicts that this worker has seen, the newest last',
+  verdictAt: (verdict: string, since: string, length: string | undefined) =>
+    length === undefined ? `${verdict} since ${since}` : `${verdict} from ${since} for ${length}`,
+  nextSteps: 'Next steps',
+  steps: {
+    record: 'Show the record',
+    skip: 'Skip the record',
+    keep: 'Keep failed records',
+    password: 'Change the password',
+    user: 'Change the user',
+    database: 'Change the database',
+    memory: 'Give the task more memory',
+    configuration: 'Change the configuration',
+    limit: 'Change the rate limit',
+    topics: 'Check the topics',
+    tasks: (tasks: number, partitions: number) =>
+      `Raise tasks.max (${String(tasks)} now; ${String(partitions)} partitions)`,
+    deadLetters: 'Show the dead letters',
+    endLock: (pid: string) => `End the session with pid ${pid}:`,
+    sql: 'Open it in SQL',
+    cluster: 'Show the workers',
+    log: 'Read the log',
+    data: 'See where the time goes',
+  },
+  menu: 'More',
+  moreActions: 'More actions',
+  actionTitles: {
+    pause: 'Pause',
+    resume: 'Resume',
+    stop: 'Stop',
+    restartFailed: 'Restart failed',
+    restart: 'Restart',
+    delete: 'Delete',
+  },
+  confirmTitle: (action: string, name: string) => `${action} ${name}?`,
+  willHappen: {
+    pause: (tasks: number) => `${tasksText(tasks)} stay assigned and deliver nothing until the connector is resumed.`,
+    stop: (tasks: number) => `${tasksText(tasks)} end. Offsets can then be changed; resume starts them again.`,
+    restart: (tasks: number) =>
+      `The connector and its ${tasks === 1 ? 'task' : `${String(tasks)} tasks`} end and start again where they stopped.`,
+    delete: (tasks: number) =>
+      `${tasksText(tasks)} end, and the configuration is deleted. Topics, tables and offsets stay. You can undo this: the history keeps the configuration.`,
+  },
+  begun: {
+    pause: 'Pausing…',
+    resume: 'Resuming…',
+    stop: 'Stopping…',
+    restartFailed: 'Restarting…',
+    restart: 'Restarting…',
+  },
+  runsAgain: 'Restarted, and running.',
+  failedAgain: (seconds: string, isSame: boolean) =>
+    `Restarted, and failed again after ${seconds} s${isSame ? ' with the same cause' : ' with another cause'}.`,
+  deleted: (name: string) => `${name} is deleted.`,
+  undeleted: (name: string) => `${name} is created again.`,
+  notUndeleted: (name: string, reason: string) => `${name} was not created again: ${reason}`,
+  noHistoryToUndo: 'its configuration was not kept',
   back: 'All connectors',
   restart: 'Restart',
   restartTask: (task: number) => `Restart task ${String(task)}`,
@@ -25,14 +93,13 @@ export const texts = {
   restartsNot: (who: string) => `${who} does not restart automatically`,
   attemptAt: (attempt: string, time: string) => `attempt ${attempt}, at ${time}`,
   because: (kind: string, reason: string) => `${kind}: ${reason}`,
-  ofKind: (kind: string) => `A failure of the kind ${kind}.`,
+  ofKind: (kind: string) => KINDS[kind]?.passes ?? '',
   policyNever: 'restart.policy=never',
   attemptsMade: (attempts: number) => `all ${String(attempts)} attempts were made`,
-  kindStays: (kind: string) => `a restart does not fix a failure of the kind ${kind}`,
-  showFault: 'Show the fault',
+  kindStays: (kind: string) => `restarting will not help: ${KINDS[kind]?.stays ?? 'the cause is not known'}`,
   more: (count: number) => `and ${String(count)} more`,
   flow: 'What happens to a record',
-  flowNote: 'Times are those of one record, measured on some of them.',
+  flowNote: 'Times of one record, sampled on 1 in 256.',
   topic: 'Topics',
   table: 'Tables',
   converter: 'Converter',
@@ -60,7 +127,17 @@ export const texts = {
   lastDeliveredAck: 'Last acknowledged',
   waiting: 'Waiting',
   trace: 'Trace',
-  charts: 'The last hour',
+  charts: 'Charts',
+  window: 'Time range of the charts',
+  windows: { 15: '15 min', 60: '1 h' } as Readonly<Record<number, string>>,
+  known: (minutes: number) =>
+    `This worker has recorded ${minutes < 1 ? 'less than a minute' : `${String(minutes)} min`}.`,
+  flat: (what: string) => `Always 0 in this time: ${what}.`,
+  caughtUp: (time: string) => `caught up in about ${time}`,
+  neverCaughtUp: 'not catching up at this rate',
+  events: 'Events',
+  becomes: (verdict: string) => `became ${verdict}`,
+  anyState: 'any',
   reasons: 'Reasons',
   noHistory: 'Nothing of this connector has run here within the last hour.',
   series: {

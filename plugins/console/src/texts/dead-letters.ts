@@ -21,6 +21,7 @@ export const texts = {
   noDeadLetterTopic: 'The connector has no dead-letter topic: records that fail are not kept.',
   keepRecords:
     'To keep records that fail, and to be able to replay them, set these options in the configuration. The name of the topic is yours to choose.',
+  addOptions: 'Add to the configuration',
   noFaults: 'Its tasks remember no fault.',
   deadLetterTopic: (topic: string, scanned: string, hasMore: boolean) =>
     `Topic ${topic}, ${hasMore ? 'the first ' : ''}${scanned} records read.`,
@@ -37,6 +38,12 @@ export const texts = {
   times: (from: string, to: string, most: number, at: string, bucketMs: number) =>
     `From ${from} to ${to}: at most ${records(most)} in ${durationText(bucketMs)}, at ${at}`,
   whatNow: 'What would happen now?',
+  mayFix: 'This may fix it:',
+  openInSql: 'Open it in SQL',
+  nextRecord: 'Next record',
+  wouldSucceed: 'These records would now be stored.',
+  replayNow: (count: number) => `Replay ${count === 1 ? 'it' : `all ${count.toLocaleString('en')}`}`,
+  replayedGroups: (count: number) => (count === 1 ? '1 group is replayed' : `${String(count)} groups are replayed`),
   previewed: (count: number, outcomes: string) =>
     count === 0 ? 'No record is left.' : `Of the first ${String(count)}: ${outcomes}`,
   outcomes: {

@@ -11,8 +11,18 @@ export const texts = {
   resume: 'Resume',
   stop: 'Stop',
   restartFailed: 'Restart failed',
-  updated: (seconds: number) => (seconds < 10 ? 'Up to date' : `${String(seconds)} s old`),
+  live: (seconds: number) => `Live · ${String(seconds)} s ago`,
+  old: (age: string) => `${age} old`,
   lost: 'The connection to the worker is lost. The console reconnects.',
+  lostSince: (problem: string, time: string) => `${problem.replace(/\.$/, '')}. What is shown is from ${time}.`,
+  openElsewhere: 'Open the console of another worker:',
+  zoneOf: (zone: string) => `Times: ${zone}`,
+  switchZone: 'Switch between local time and UTC',
+  keys: 'Keys',
+  find: 'Go to…',
+  dismiss: 'Dismiss',
+  undo: 'Undo',
+  unknownPage: 'There is no such page.',
   loading: 'Loading…',
   cancel: 'Cancel',
   readOnly: 'Read only',
@@ -29,6 +39,7 @@ export const texts = {
   copiedAloud: 'Copied to the clipboard.',
   copyByHand: 'The browser does not let the page copy. The text is selected: copy it with Ctrl-C, or with ⌘C.',
   unfinished: 'Not finished:',
+  unsavedHere: 'Unsaved changes',
   levelsElsewhere: (listeners: readonly string[]) =>
     listeners.length === 0
       ? 'Levels of loggers cannot be set while the worker runs: its admin.listeners is empty.'

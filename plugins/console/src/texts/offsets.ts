@@ -10,7 +10,7 @@ export const texts = {
   partition: 'Topic and partition',
   table: 'Table',
   first: 'First',
-  position: 'Position',
+  position: 'Committed',
   end: 'End',
   beginning: 'beginning',
   asOf: (time: string) => `As of ${time}.`,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { matchingOptions, matchingPlugins } from '../../src/cluster/plugin-search.ts';
+import { rebalanceEvents } from '../../src/cluster/rebalance-events.ts';
 import { rebalanceText } from '../../src/cluster/rebalance-text.ts';
 import { topicProblems } from '../../src/cluster/topic-problems.ts';
-import type { InternalTopicsAnswer } from '../../src/common/answers.ts';
+import type { InternalTopicsAnswer, WorkerDetail } from '../../src/common/answers.ts';
 import { bytesText } from '../../src/common/bytes-text.ts';
 
 type InternalTopic = InternalTopicsAnswer['topics'][number];
@@ -78,6 +79,37 @@ describe('a rebalance in words', () => {
     );
     const many = { assigned: Array.from({ length: 20 }, (_, task) => `a-${String(task)}`), assignedCount: 3000 };
     assert.match(rebalanceText({ ...REBALANCE, ...many }), /a-7 and 2,992 more/);
+  });
+});
+
+describe('rebalances of one cause', () => {
+  const round = (at: number, more: Partial<WorkerDetail['rebalances'][number]> = {}) => ({
+    ...{ at, generation: at, led: false, reason: 'work moves in parts', durationMs: 500, delayMs: 0 },
+    ...{ assigned: [], assignedCount: 0, revoked: [], revokedCount: 0 },
+    ...more,
+  });
+  const detail = (worker: string, rebalances: WorkerDetail['rebalances']): WorkerDetail => ({
+    ...{ worker, version: '1', startedAt: 0, memoryBytes: 0, cpuCores: null, loopDelayMs: 0, isRebalancing: false },
+    ...{ threads: [], rebalances },
+  });
+
+  it('are one entry with who left, what moved on all workers, and how long it took', () => {
+    const own = detail('a', [
+      round(100_000, { reason: 'connector orders was created', assignedCount: 1 }),
+      round(900_000, { reason: 'a worker joined or left', assignedCount: 2, delayMs: 8000 }),
+      round(910_000, { assignedCount: 3 }),
+    ]);
+    const leader = detail('b', [
+      round(900_000, { led: true, left: ['12702'], joined: [] }),
+      round(910_000, { assignedCount: 3 }),
+    ]);
+    assert.deepEqual(
+      rebalanceEvents([own, leader], own).map(({ at, text, rounds }) => [at, text, rounds.length]),
+      [
+        [900_000, '12702 left, 8 moved, 11 s', 2],
+        [100_000, 'Connector orders was created, 1 moved, 1 s', 1],
+      ],
+    );
   });
 });
 

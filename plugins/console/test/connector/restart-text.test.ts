@@ -36,7 +36,7 @@ describe('an automatic restart in the console', () => {
     const how = (given: Partial<Restart>) => restartText(restart({ state: 'GIVEN_UP', ...given }), now).how;
     assert.deepEqual(
       [how({ givenUpFor: 'policy' }), how({ givenUpFor: 'attempts' }), how({ givenUpFor: 'kind', kind: 'data' })],
-      ['restart.policy=never', 'all 20 attempts were made', 'a restart does not fix a failure of the kind data'],
+      ['restart.policy=never', 'all 20 attempts were made', 'restarting will not help: the record itself is bad'],
     );
   });
 
@@ -44,7 +44,7 @@ describe('an automatic restart in the console', () => {
     const why = (summary: string) => restartText(restart(), now, summary).why;
     assert.deepEqual(
       [why('Task 0 has failed: the database is unreachable.'), why('1 task runs.')],
-      ['A failure of the kind infrastructure.', 'infrastructure: the database is unreachable'],
+      ['The cause is outside of the connector and may pass.', 'infrastructure: the database is unreachable'],
     );
   });
 

@@ -34,6 +34,8 @@ describe('a message in the console', () => {
     assert.equal(firstOf({ kind: 'text', text: 'x'.repeat(300) }, 10), `${'x'.repeat(10)}…`);
     assert.equal(firstOf({ kind: 'hex', text: 'ff', bytes: 1 }), '0xff');
     assert.equal(firstOf({ kind: 'null' }), 'null');
+    const envelope = `{"schema":{"type":"struct","fields":[{"type":"int64"}]},"data":{"v":1}}`;
+    assert.equal(firstOf({ kind: 'json', text: envelope }), '… "data":{"v":1}}');
   });
 });
 

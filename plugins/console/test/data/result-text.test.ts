@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chartColumns, chartPoints, placeOf } from '../../src/data/result-text.ts';
+import { chartColumns, chartData, placeOf } from '../../src/data/result-text.ts';
 import { kindOf, type Cell } from '../../src/data/sql-api.ts';
 
 function result(types: readonly string[], ...rows: readonly Cell[][]) {
@@ -13,12 +13,43 @@ describe('the chart of a result', () => {
       ['2026-01-01T00:00:00Z', 'b', null],
     ];
     const found = result(['TIMESTAMPTZ', 'TEXT', 'INT8'], ...rows);
-    assert.deepEqual(chartColumns(found), { time: 0, values: [2] });
+    assert.deepEqual(chartColumns(found), { time: 0, values: [2], labels: [1] });
     assert.equal(chartColumns(result(['TEXT', 'INT8'], ...rows)), undefined);
-    assert.deepEqual(chartPoints(found, 0, 2), [
-      [Date.UTC(2026, 0, 1) / 1000, Date.UTC(2026, 0, 1) / 1000 + 1],
-      [null, 2],
+    const start = Date.UTC(2026, 0, 1) / 1000;
+    assert.deepEqual(chartData(found, { time: 0, value: 2, label: undefined }), {
+      times: [start, start + 1],
+      series: [{ label: '', values: [null, 2] }],
+      more: 0,
+    });
+  });
+
+  it('has a point for each row, also of one time and within a millisecond, and a line for each text', () => {
+    const rows: Cell[][] = [
+      ['2026-01-01T00:00:00.000002Z', 'a', '1'],
+      ['2026-01-01T00:00:00.000001Z', 'a', '2'],
+      ['2026-01-01T00:00:00.000001Z', 'b', '3'],
+      ['2026-01-01T00:00:00.000001Z', 'a', '4'],
+    ];
+    const { times, series } = chartData({ rows }, { time: 0, value: 2, label: 1 });
+    const start = Date.UTC(2026, 0, 1) / 1000;
+    assert.deepEqual(
+      times.map((at) => Math.round((at - start) * 1e6)),
+      [1, 1, 1, 2],
+    );
+    assert.deepEqual(series, [
+      { label: 'a', values: [2, undefined, 4, 1] },
+      { label: 'b', values: [undefined, 3, undefined, undefined] },
     ]);
+  });
+
+  it('draws the first twelve of many lines, and says how many are left out', () => {
+    const rows: Cell[][] = Array.from({ length: 15 }, (_, n) => [
+      '2026-01-01T00:00:00Z',
+      `line-${String(n)}`,
+      String(n),
+    ]);
+    const { series, more } = chartData({ rows }, { time: 0, value: 2, label: 1 });
+    assert.deepEqual([series.length, more], [12, 3]);
   });
 });
 
@@ -29,6 +60,7 @@ describe('a statement', () => {
     assert.equal(kindOf('Insert into t values (1)'), 'insert');
     assert.equal(kindOf('drop table t'), 'ddl');
     assert.equal(kindOf(''), 'query');
+    assert.equal(kindOf('selec 1'), 'query');
   });
 
   it('has the position of a fault as line and column, also after characters beyond 16 bits', () => {

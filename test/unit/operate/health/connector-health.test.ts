@@ -48,4 +48,13 @@ describe('what the health of connectors is made of', () => {
     times.keep([]);
     assert.ok(times.since('a', 'RUNNING', []) > first);
   });
+
+  it('keeps the last 20 verdicts of a connector, the oldest first', () => {
+    const times = new VerdictTimes();
+    for (let number = 0; number < 25; number++) times.since('a', number % 2 === 0 ? 'RUNNING' : 'FAILED', []);
+    times.since('a', 'RUNNING', []);
+    const verdicts = times.of('a').map(([verdict]) => verdict);
+    assert.deepEqual([verdicts.length, verdicts[0], verdicts.at(-1)], [20, 'FAILED', 'RUNNING']);
+    assert.deepEqual(times.of('b'), []);
+  });
 });

@@ -1,0 +1,67 @@
+import type { ConnectorChangeAnswer, Health } from '../common/answers.ts';
+import { texts } from '../texts/connector.ts';
+import { texts as history } from '../texts/history.ts';
+import type { Points } from './chart-figures.ts';
+
+/** Something that happened to a connector, as a mark in its charts. */
+export interface ChartEvent {
+  /** Seconds since the epoch. */
+  readonly at: number;
+  readonly text: string;
+  readonly isBad: boolean;
+}
+
+const BAD: ReadonlySet<string> = new Set(['FAILED', 'STALLED']);
+
+/** Changes of the history, and verdicts other than the first one that the worker has seen; the oldest first. */
+export function chartEvents(
+  changes: readonly Pick<ConnectorChangeAnswer, 'at' | 'what'>[],
+  verdicts: Health['verdicts'],
+): readonly ChartEvent[] {
+  const changed = changes.map(({ at, what }) => ({
+    at: Date.parse(at) / 1000,
+    text: history.what[what],
+    isBad: false,
+  }));
+  const became = verdicts.slice(1).map(([verdict, at]) => ({
+    at: at / 1000,
+    text: texts.becomes(verdict),
+    isBad: BAD.has(verdict),
+  }));
+  return [...changed, ...became].sort((a, b) => a.at - b.at);
+}
+
+/** Seconds of the lag from which its trend is taken. */
+const TREND_SECONDS = 300;
+const MIN_POINTS = 6;
+/** A smaller lag changes by chance. */
+const MIN_LAG = 100;
+/** A slower fall, in records a second, may be chance. */
+const MIN_FALL = 0.1;
+
+/** How long it takes until nothing waits, by the trend of the last five minutes: milliseconds, or `never`; `undefined`: unknown. */
+export function catchUp([at, values]: Points): number | 'never' | undefined {
+  const end = at.at(-1) ?? 0;
+  const known = at.flatMap((second, index): [number, number][] => {
+    const value = values[index] ?? null;
+    return value === null || end - second > TREND_SECONDS ? [] : [[second - end, value]];
+  });
+  const last = known.at(-1)?.[1] ?? 0;
+  if (known.length < MIN_POINTS || last < MIN_LAG) return undefined;
+  const mean = (of: 0 | 1): number => known.reduce((sum, each) => sum + each[of], 0) / known.length;
+  const [x, y] = [mean(0), mean(1)];
+  const spread = known.reduce((sum, [second]) => sum + (second - x) ** 2, 0);
+  const slope = known.reduce((sum, [second, value]) => sum + (second - x) * (value - y), 0) / Math.max(1e-9, spread);
+  return slope < -MIN_FALL ? (last / -slope) * 1000 : 'never';
+}
+
+/** The points of the last minutes of all points. */
+export function within([at, values]: Points, minutes: number): Points {
+  const from = (at.at(-1) ?? 0) - minutes * 60;
+  const first = at.findIndex((second) => second >= from);
+  return first <= 0 ? [at, values] : [at.slice(first), values.slice(first)];
+}
+
+export function isFlat([, values]: Points): boolean {
+  return values.every((value) => value === null || value === 0);
+}

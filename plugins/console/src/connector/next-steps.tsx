@@ -1,0 +1,24 @@
+import { CopyButton } from '../common/copy-button.tsx';
+import { texts } from '../texts/connector.ts';
+import type { PartProps } from './health.ts';
+import { nextSteps } from './next-steps.ts';
+
+/** Links to what helps, below the verdict. */
+export function NextSteps({ name, health }: PartProps) {
+  const steps = nextSteps(name, health);
+  if (steps.length === 0) return null;
+  return (
+    <ul class="next-steps" aria-label={texts.nextSteps}>
+      {steps.map(({ title, address, copy }) => (
+        <li key={title}>
+          {address === undefined ? null : <a href={address}>{title}</a>}
+          {copy === undefined ? null : (
+            <>
+              {title} <code>{copy}</code> <CopyButton text={copy} />
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

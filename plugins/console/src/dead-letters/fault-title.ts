@@ -1,0 +1,43 @@
+import type { DeadLetterGroup } from '../common/answers.ts';
+
+type Fault = Pick<DeadLetterGroup, 'stage' | 'message' | 'sqlstate' | 'table' | 'column' | 'class'>;
+
+/** A fault in words, what it is about in short, and a statement that may fix it. */
+interface FaultTitle {
+  readonly title: string;
+  /** Stage, SQLSTATE or class, table and column. */
+  readonly chips: readonly string[];
+  /** `undefined`: the console knows none. */
+  readonly fix: string | undefined;
+}
+
+const TOO_LONG = /\(character(?: varying)?\((\d+)\)\)/;
+
+export function faultTitle({ stage, message, sqlstate, table, column, class: className }: Fault): FaultTitle {
+  const kind = sqlstate ?? className?.slice(className.lastIndexOf('.') + 1);
+  const place = [table, column].filter(isFilled).join('.');
+  const chips = [stage, kind, place].filter(isFilled);
+  const [, length] = TOO_LONG.exec(message ?? '') ?? [];
+  if (sqlstate === '22001' && isFilled(table) && isFilled(column)) {
+    const type = length === undefined ? 'its type' : `varchar(${length})`;
+    const fix = `alter table ${quoted(table)} alter column ${quoted(column)} type text`;
+    return { title: `${column} is too long for ${type}`, chips, fix };
+  }
+  if (sqlstate === '23502' && isFilled(table) && isFilled(column)) {
+    const fix = `alter table ${quoted(table)} alter column ${quoted(column)} drop not null`;
+    return { title: `${column} is NULL, and its column takes none`, chips, fix };
+  }
+  return { title: isFilled(message) ? message : (kind ?? ''), chips, fix: undefined };
+}
+
+/** A name that may have a schema. */
+function quoted(name: string): string {
+  return name
+    .split('.')
+    .map((part) => (/^[a-z_][a-z0-9_]*$/.test(part) ? part : `"${part.replaceAll('"', '""')}"`))
+    .join('.');
+}
+
+function isFilled(part: string | null | undefined): part is string {
+  return part !== undefined && part !== null && part !== '';
+}

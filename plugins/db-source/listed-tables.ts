@@ -1,0 +1,90 @@
+import { silentLogger, type ConnectorConfig, type SourceTableInfo } from '../../src/index.ts';
+import { openExecutor, ownStatement, quoteTable, type Executor } from '../database/index.ts';
+import { readsLog } from './log-settings.ts';
+import { sourceSettings } from './source-settings.ts';
+import { tableOrder } from './table-order.ts';
+import { ask, read, TableWatch } from './table-watch.ts';
+import { tableLabel, type SourceTable } from './tables.ts';
+
+/** Time limit of all counts together. */
+const COUNTS_MS = 3000;
+/** Rows up to which a table without statistics is counted. */
+const MAX_COUNTED = 100_000;
+
+/** The statistics of the database; -1: the table was never analysed. */
+const ESTIMATES = ownStatement(
+  'source: estimated rows',
+  `
+  SELECT n.nspname, c.relname, c.reltuples::int8
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'p', 'f') AND NOT c.relispartition AND c.relpersistence <> 't'
+    AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'`,
+);
+
+/** Options that choose tables; the user chooses them from the list, so they do not restrict it. */
+const CHOOSING = ['table.include', 'table.exclude', 'query'];
+
+/** A format is required, and does not matter for the list. */
+const ANY_FORMAT = { 'out.format': 'json_db' };
+
+/** The tables that this connection can read, with their rows, by name. */
+export async function listTables(config: ConnectorConfig): Promise<readonly SourceTableInfo[]> {
+  const settings = sourceSettings({
+    ...ANY_FORMAT,
+    ...Object.fromEntries(Object.entries(config).filter(([key]) => !CHOOSING.includes(key))),
+  });
+  const executor = openExecutor(settings.connection, { logger: silentLogger, poolSize: 1 });
+  const deadline = Date.now() + COUNTS_MS;
+  try {
+    const watch = new TableWatch(executor);
+    await watch.refresh();
+    const estimates = await estimatedRows(executor);
+    const found: SourceTableInfo[] = [];
+    for (const table of await watch.tables()) {
+      const name = tableLabel(table);
+      const order = settings.mode === 'bulk' || readsLog(config) ? undefined : tableOrder(table, settings);
+      const problem = typeof order === 'string' ? order : null;
+      const estimate = estimates.get(name) ?? 0;
+      const rows =
+        estimate > 0
+          ? ({ rows: estimate, precision: 'estimate' } as const)
+          : await countedRows(executor, table, deadline - Date.now());
+      found.push({ name, ...rows, problem });
+    }
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } finally {
+    await executor.close();
+  }
+}
+
+/** Rows by table; empty where the database has no such statistics. */
+async function estimatedRows(executor: Executor): Promise<ReadonlyMap<string, number>> {
+  try {
+    const { rows } = await ask(executor, ESTIMATES);
+    return new Map(
+      rows.map(([schema, name, count]) => [
+        tableLabel({ name: { schema: schema ?? '', name: name ?? '' } }),
+        Number(count ?? 0),
+      ]),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+async function countedRows(
+  executor: Executor,
+  { name }: SourceTable,
+  timeoutMs: number,
+): Promise<Pick<SourceTableInfo, 'rows' | 'precision'>> {
+  if (timeoutMs <= 0) return { rows: null, precision: 'estimate' };
+  const sql = `SELECT count(*) FROM (SELECT 1 FROM ${quoteTable(name)} LIMIT ${String(MAX_COUNTED + 1)}) counted`;
+  try {
+    const { rows } = await read(executor, sql, AbortSignal.timeout(timeoutMs), timeoutMs);
+    const count = Number(rows[0]?.[0] ?? 0);
+    return count > MAX_COUNTED ? { rows: MAX_COUNTED, precision: 'atLeast' } : { rows: count, precision: 'exact' };
+  } catch {
+    // Timed out, or the table may not be read.
+    return { rows: null, precision: 'estimate' };
+  }
+}
