@@ -2,7 +2,7 @@
 export type Cell = string | null;
 export type Row = ReadonlyMap<string, Cell>;
 
-/** What happens to a row if the table already contains a row with its key. */
+/** Treatment of a row if the table already contains a row with its key. */
 export type StoreRule =
   /** The table has no key, so the row is added. */
   | 'append'
