@@ -92,7 +92,7 @@ export async function storedPosition(
   return fromOffset(offset);
 }
 
-/** Reads an offset of this connector or of Debezium. @throws Error if it is not one */
+/** Reads an offset of this connector or of Debezium. @internal @throws Error if it is not one */
 export function fromOffset(offset: SourceCoordinates): StoredPosition {
   const lsn = integer(offset, 'lsn');
   const log = identityOf(offset);

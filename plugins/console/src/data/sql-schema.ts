@@ -23,7 +23,7 @@ export async function loadTables(
 /** The most that the worker answers. */
 const MAX_COLUMNS = 5000;
 
-/** Tables from rows of schema, table, column and type. */
+/** Tables from rows of schema, table, column and type. @internal */
 export function tablesOf(rows: readonly (readonly string[])[]): readonly SqlTable[] {
   const found = new Map<string, { name: string; type: string }[]>();
   for (const [schema = '', table = '', name = '', type = ''] of rows) {
