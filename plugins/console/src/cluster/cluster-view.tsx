@@ -15,7 +15,7 @@ const PARTS: Readonly<Record<ClusterPart, ComponentType>> = {
   topics: InternalTopics,
 };
 
-/** The cluster; `part` is the part of it that the address names. */
+/** The view of the cluster. `part`: the tab that the address names. */
 export function ClusterView({ part }: { readonly part: ClusterPart }) {
   const Part = PARTS[part];
   return (

@@ -4,20 +4,20 @@ import { texts } from '../texts/cluster.ts';
 
 type Round = WorkerDetail['rebalances'][number];
 
-/** One cause that moved work, in as many rebalances as it needed. */
+/** All rebalances with one cause, such as the loss of a worker. */
 interface RebalanceEvent {
   /** When the first rebalance ended; milliseconds since the epoch. */
   readonly at: number;
   /** `12702 left, 8 moved, 12 s` */
   readonly text: string;
-  /** The rebalances of the worker that is looked at, the first one first. */
+  /** The rebalances of the selected worker, in the order of time. */
   readonly rounds: readonly Round[];
 }
 
-/** A rebalance that begins this soon after the last one belongs to the same event. */
+/** A rebalance belongs to the event of the previous one if it begins within this time after the end and the delay of that one. */
 const SAME_EVENT_MS = 5000;
 
-/** The rebalances of all workers as events, the newest first. `shown`: the worker whose rounds are listed. */
+/** Groups the rebalances of the worker `shown` into events, the newest first. The texts of the events cover all workers. */
 export function rebalanceEvents(all: readonly WorkerDetail[], shown: WorkerDetail): readonly RebalanceEvent[] {
   const groups: Round[][] = [];
   for (const round of [...shown.rebalances].sort((a, b) => a.at - b.at)) {

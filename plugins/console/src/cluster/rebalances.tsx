@@ -9,7 +9,7 @@ interface RebalancesProps {
   readonly all: readonly WorkerDetail[];
 }
 
-/** Who joined or left, how much moved, and how long it took; the newest first. The rebalances of an event are folded. */
+/** Lists rebalance events, the newest first: the workers that joined or left, the number of moved tasks, and the duration. */
 export function Rebalances({ detail, all }: RebalancesProps) {
   const { worker, rebalances, isRebalancing } = detail;
   return (

@@ -17,14 +17,14 @@ import { DrainButton } from './drain-button.tsx';
 import { Rebalances } from './rebalances.tsx';
 import { Threads } from './threads.tsx';
 
-/** Details are requested of at most this many workers. */
+/** Maximum number of workers whose details are requested. */
 const MAX_DETAILS = 50;
 const LONG_TURN_MS = 1000;
 const NUMBERS = [texts.connectors, texts.tasks, texts.memory, texts.cpu, texts.loopDelay, texts.uptime];
 
 interface Group {
   readonly workers: readonly GroupWorkerAnswer[];
-  /** By worker; `undefined`: the worker does not answer. */
+  /** Details by worker ID; `undefined` if the worker does not answer. */
   readonly details: ReadonlyMap<string, WorkerDetail | undefined>;
   readonly group: ClusterAnswer | undefined;
 }
@@ -187,7 +187,7 @@ async function detailsOf(ids: readonly string[]): Promise<Group['details']> {
   return new Map(await Promise.all(asked));
 }
 
-/** A standalone worker is shown like a group of one. */
+/** Returns a standalone worker as a group with one worker. */
 async function alone(): Promise<Group> {
   const detail = await request<WorkerDetail>('GET', '/ui/workers/this?local=true');
   const tasks = detail.threads.reduce((sum, { taskCount }) => sum + taskCount, 0);

@@ -1,7 +1,7 @@
 import { inPath } from './api.ts';
 import type { Filters } from './fleet-row.ts';
 
-/** The parts of the connector view. The first is the default: its name is left out of the address. */
+/** The tabs of the connector view. The first one is the default, so its name is left out of the address. */
 export const CONNECTOR_PARTS = [
   'overview',
   'dead-letters',
@@ -13,11 +13,11 @@ export const CONNECTOR_PARTS = [
 ] as const;
 export type ConnectorPart = (typeof CONNECTOR_PARTS)[number];
 
-/** The parts of the view of the cluster. */
+/** The tabs of the cluster view. */
 export const CLUSTER_PARTS = ['workers', 'plugins', 'loggers', 'topics'] as const;
 export type ClusterPart = (typeof CLUSTER_PARTS)[number];
 
-/** Requests of a link to the view that it opens, such as the field to focus. */
+/** Parameters of a link, which tell the linked view for example which field gets the focus. */
 export type Hints = Readonly<Record<string, string>>;
 
 export const CREATE_ADDRESS = '#/create';
@@ -37,7 +37,7 @@ export function connectorAddress(name: string, part: ConnectorPart = 'overview',
   return (part === 'overview' ? address : `${address}/${part}`) + (query === '' ? '' : `?${query}`);
 }
 
-/** The SQL view with this statement, which is not run. */
+/** Returns the address that opens the SQL view with this statement in the editor. The statement is not run. */
 export function sqlAddress(statement: string): string {
   return `${SQL_ADDRESS}?${new URLSearchParams({ statement }).toString()}`;
 }

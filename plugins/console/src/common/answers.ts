@@ -11,8 +11,8 @@ import type { PREVIEW } from '../../../../src/operate/preview/preview-answers.ts
 import type { CONFIG_KEY_INFO, CONNECTOR_OFFSETS, OFFSETS_PREVIEW, PLUGIN_INFO } from '../../../../src/rest/answers.ts';
 
 /**
- * The answers of the worker, as its schemas declare them. This is the only file of the console that imports from the worker, and it
- * imports types alone, so that nothing of the worker is sent to browsers.
+ * Types of the worker's responses, as its schemas declare them. This is the only file of the console that imports from the worker, and it
+ * imports only types, so that no code of the worker is sent to browsers.
  */
 
 export type {

@@ -9,15 +9,15 @@ export class ApiError extends Error {
   }
 }
 
-/** A request to the worker that has served the page. Rejects with an ApiError that has the worker's own message. */
+/** Sends a request to the worker that served the page. Rejects with an ApiError that has the worker's own message. */
 export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
   const text = await requestText(method, path, body === undefined ? undefined : JSON.stringify(body));
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
-/** The same with JSON as text, for numbers beyond what JavaScript has. */
+/** Like `request`, but with JSON as text, so that integers beyond the safe range of a JavaScript number keep all digits. */
 export async function requestText(method: string, path: string, json?: string): Promise<string> {
-  // A name that consists of dots would change the path.
+  // In a URL, a name that is `.` or `..` would change the path.
   if (path.split(/[?#]/, 1)[0] !== new URL(path, 'http://worker').pathname) {
     throw new ApiError(
       0,

@@ -1,6 +1,6 @@
 /**
- * The sentence of a verdict with its cause first: lists cut what comes last, and the cause is what helps. A sentence without a known
- * form stays as it is.
+ * Moves the cause to the start of a verdict's sentence. Lists cut off the end of a long sentence, and the cause is its most useful
+ * part. A sentence in an unknown form is returned unchanged.
  */
 export function causeFirst(sentence: string): string {
   const stalled = /^Task (\d+): (.+?), and nothing was (?:delivered|acknowledged) for (\d+) s: (.+)\.$/.exec(sentence);
@@ -25,13 +25,13 @@ function lockText(cause: string): string {
   return application === '' ? `Locked by pid ${pid}` : `Locked by ${application} (pid ${pid})`;
 }
 
-/** Class names before a message, such as `RuntimeException: `, which say nothing more. */
+/** Removes exception class names, such as `RuntimeException: `, from the start of a message. */
 function withoutWrappers(cause: string): string {
   return cause.replace(/^(?:[A-Z]\w*(?:Exception|Error): )+/, '');
 }
 
 function capital(text: string): string {
-  // Names of tables and topics keep their letters.
+  // The case is kept if the text begins with the name of a table or topic.
   return /^(?:the|a|no|it|its|nothing|password|there) /.test(text)
     ? text.charAt(0).toUpperCase() + text.slice(1)
     : text;

@@ -1,6 +1,6 @@
 /**
- * Copies a text as it is; false: the browser does not allow it. A page that was loaded over plain HTTP from another machine has no
- * `navigator.clipboard`: there a text is copied by a selection.
+ * Copies a text unchanged. Returns false if the browser does not allow it. `navigator.clipboard` is missing in a page that was loaded
+ * over plain HTTP from another machine; there, the text is copied by selecting it in a temporary text area.
  */
 export async function copyText(text: string): Promise<boolean> {
   const { clipboard } = navigator as { readonly clipboard?: Clipboard };
@@ -19,10 +19,10 @@ function copySelected(text: string): boolean {
   area.className = 'visually-hidden';
   area.readOnly = true;
   area.value = text;
-  // Text outside an open dialog cannot be selected.
+  // While a dialog is open, only text inside it can be selected.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   const give = (event: ClipboardEvent): void => {
-    // A text area has other ends of lines.
+    // A text area changes line endings, so the original text is copied instead of the selection.
     event.clipboardData?.setData('text/plain', text);
     event.preventDefault();
   };
@@ -30,7 +30,7 @@ function copySelected(text: string): boolean {
   try {
     area.focus({ preventScroll: true });
     area.select();
-    // Deprecated, and the only way where there is no clipboard.
+    // This method is deprecated, but it is the only one that works without `navigator.clipboard`.
     // eslint-disable-next-line @typescript-eslint/no-deprecated
     return document.execCommand('copy');
   } catch {

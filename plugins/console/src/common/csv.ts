@@ -6,8 +6,8 @@ const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 const QUOTED = /[",\r\n]/;
 
 /**
- * RFC 4180, with a header line. NULL is an empty field, an empty text is `""`. A text that a spreadsheet would run as a formula has
- * an apostrophe before it.
+ * Formats CSV (RFC 4180) with a header line. NULL is an empty field, and an empty text is `""`. A text that a spreadsheet would run as a
+ * formula gets an apostrophe in front.
  */
 export function csvOf(names: readonly string[], rows: readonly (readonly CsvCell[])[]): string {
   const lines = [names.map(csvCell), ...rows.map((row) => row.map(csvCell))];

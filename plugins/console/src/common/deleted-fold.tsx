@@ -6,7 +6,7 @@ const DeletedConnectors = lazy(() =>
   import('../connector/deleted-connectors.tsx').then((module) => module.DeletedConnectors),
 );
 
-/** Connectors that were deleted, asked for when it is opened. */
+/** A fold with the deleted connectors, which are loaded when the user opens it. */
 export function DeletedFold() {
   return (
     <Fold title={texts.deletedConnectors} class="further">

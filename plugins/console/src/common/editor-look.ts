@@ -1,6 +1,6 @@
 import { EditorView } from '@codemirror/view';
 
-/** The theme of the JSON and SQL editors. The content security policy allows its styles, because they are in a shadow tree. */
+/** The theme of the JSON and SQL editors. The content security policy allows its styles because the editors are in shadow trees. */
 export function editorLook(minHeight: string, maxHeight: string, more: Parameters<typeof EditorView.theme>[0]) {
   return EditorView.theme({
     '&': {

@@ -3,16 +3,16 @@ const BACKSLASH = 0x5c;
 const BEGIN = /["\d]|-\d/g;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 const INTEGER = /^-?\d+$/;
-/** Marks the digits of an integer while it is a text; a character of the private use area. */
+/** Precedes the digits of a large integer while it is a JSON string; a character of the private use area. */
 const MARK = '\ue000';
 
-/** JSON with every digit of its integers: those beyond what a number holds are `bigint`. */
+/** Parses JSON without losing digits of integers: an integer beyond the safe range of a number becomes a `bigint`. */
 export function parseExact(text: string): unknown {
   const marked = withTokens(text, (token) => (isLarge(token) ? `"${MARK}${token}"` : token));
   return JSON.parse(marked, (_, value: unknown) => (isMarked(value) ? BigInt(value.slice(MARK.length)) : value));
 }
 
-/** JSON of a value that may have `bigint`. */
+/** Formats a value that may contain `bigint` as JSON. */
 export function exactText(value: unknown, indent?: number): string {
   const marked = (_: string, each: unknown): unknown => (typeof each === 'bigint' ? `${MARK}${String(each)}` : each);
   return withTokens(JSON.stringify(value, marked, indent), (token) => {
@@ -21,7 +21,7 @@ export function exactText(value: unknown, indent?: number): string {
   });
 }
 
-/** JSON with others in place of its texts and numbers. A loop: no expression has room for a text with a million escapes. */
+/** Passes each string and number through `other`. A regular expression would overflow its stack on a string with a million escapes. */
 function withTokens(json: string, other: (token: string) => string): string {
   const pieces: string[] = [];
   let end = 0;

@@ -26,20 +26,20 @@ const VALUES: Readonly<Record<Sort, (row: FleetRow) => string | number | null>> 
 
 const RANK = new Map<string, number>(VERDICTS.map((verdict, index) => [verdict, index]));
 
-/** Sorted by verdict, the worst first, then by name. */
+/** Sorts rows by verdict, the worst first, then by name. */
 export function inOrder(rows: readonly FleetRow[]): readonly FleetRow[] {
   const rank = ({ verdict }: FleetRow): number => RANK.get(verdict) ?? 0;
   return [...rows].sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
 }
 
-/** `undefined`: by verdict. */
+/** Parses the sort order of the address; `undefined`: by verdict. */
 export function sortOf(sort: string): { readonly by: Sort; readonly isDescending: boolean } | undefined {
   const isDescending = sort.startsWith('-');
   const by = SORTS.find((each) => each === (isDescending ? sort.slice(1) : sort));
   return by && { by, isDescending };
 }
 
-/** Sorted by a column; unknown values come last, and equal ones keep their order. */
+/** Sorts rows by a column. Unknown values are last, and rows with equal values keep their order. */
 export function sorted(rows: readonly FleetRow[], sort: string): readonly FleetRow[] {
   const wanted = sortOf(sort);
   if (wanted === undefined) return rows;
@@ -52,12 +52,12 @@ export function sorted(rows: readonly FleetRow[], sort: string): readonly FleetR
   });
 }
 
-/** Figures of all connectors for the line above the list. */
+/** Figures about all connectors, shown above the list. */
 interface FleetSummary {
   readonly all: number;
-  /** Connectors that need somebody. */
+  /** Number of connectors that need attention, because their verdict is not RUNNING, PAUSED or STOPPED. */
   readonly bad: number;
-  /** When the last one of these got its verdict; ISO 8601. */
+  /** The latest time at which one of these connectors got its verdict; ISO 8601. */
   readonly lastSince: string | undefined;
   readonly lag: number;
 }

@@ -7,23 +7,23 @@ const byName = new Map<string, FleetRow>();
 const changes = signal(0);
 
 export const worker = signal<FleetSnapshot['worker'] | undefined>(undefined);
-/** The worker is known, and its console may change something. */
+/** True if the worker is known and its console is not read-only. */
 export const isWritable = computed(() => worker.value?.readOnly === false);
 /** When the last rows arrived, by this machine's clock; milliseconds. */
 export const updatedAt = signal<number | undefined>(undefined);
 /** By how many milliseconds this machine's clock is ahead of the worker's. */
 export const skewMs = signal(0);
 export const silentWorkers = signal<FleetSnapshot['silent']>([]);
-/** The workers of the group when the page was loaded, whose consoles are used when this one does not answer. */
+/** The other workers of the group. The page links to their consoles if its own worker does not answer. */
 export const otherWorkers = signal<readonly GroupWorkerAnswer[]>([]);
 /** Why no events arrive. */
 export const failure = signal<string | undefined>(undefined);
-/** All connectors, the broken first. */
+/** All connectors, the worst verdict first. */
 export const rows = computed(() => (changes.value < 0 ? [] : inOrder([...byName.values()])));
 
 const RETRY_MS = 3000;
 
-/** Loads all rows, then follows their changes; loads all rows again when an event was missed. */
+/** Loads all rows, then applies the events about changed rows. Loads all rows again if an event was missed. */
 export async function follow(): Promise<void> {
   try {
     const snapshot = await request<FleetSnapshot>('GET', '/ui/snapshot');
@@ -56,13 +56,13 @@ export async function follow(): Promise<void> {
   };
 }
 
-/** A standalone worker has no group. */
+/** Leaves `otherWorkers` empty for a standalone worker, which has no group. */
 async function findOthers(own: string): Promise<void> {
   const all = await request<readonly GroupWorkerAnswer[]>('GET', '/cluster/workers').catch(() => []);
   otherWorkers.value = all.filter(({ worker_id: id, url }) => id !== own && url !== '');
 }
 
-/** Loads all rows at once, so that a change by this console is shown before the next event. */
+/** Loads all rows immediately, so that a change by this console is shown before the next event arrives. */
 export async function refresh(): Promise<void> {
   const snapshot = await request<FleetSnapshot>('GET', '/ui/snapshot');
   byName.clear();

@@ -7,7 +7,7 @@ export function short(value: number | null): string {
   return `${scaled < 99.95 ? scaled.toFixed(1) : Math.round(scaled).toLocaleString('en')}${unit}`;
 }
 
-/** A rate: like a count, but below ten always with one decimal place. */
+/** A rate in the format of `short`, except that a rate below ten always has one decimal place. */
 export function rateText(value: number | null): string {
   if (value === null || value === 0 || value >= 10) return short(value);
   return value < 0.05 ? '< 0.1' : value.toFixed(1);

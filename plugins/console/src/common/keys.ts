@@ -1,9 +1,9 @@
 import { clusterAddress, CREATE_ADDRESS, fleetAddress, SQL_ADDRESS } from './addresses.ts';
 
-/** Windows that a key opens. */
+/** Windows that keyboard shortcuts open. */
 export type KeyWindow = 'palette' | 'help';
 
-/** After `g`, this long is left for the second key. */
+/** Milliseconds within which the second key must follow `g`. */
 const SECOND_KEY_MS = 1500;
 
 const PLACES: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const PLACES: Readonly<Record<string, string>> = {
   w: clusterAddress(),
 };
 
-/** Follows the keys of the whole page. Returns the function that ends it. */
+/** Handles the keyboard shortcuts of the whole page. Returns a function that removes the handler. */
 export function followKeys(open: (window: KeyWindow) => void): () => void {
   let goesAt = -Infinity;
   const pressed = (event: KeyboardEvent): void => {
@@ -36,7 +36,7 @@ export function followKeys(open: (window: KeyWindow) => void): () => void {
   return () => removeEventListener('keydown', pressed);
 }
 
-/** Editors are in shadow trees, so the path of the event is asked, not its target. */
+/** Whether a key event belongs to an input. Editors are in shadow trees, which `event.target` hides, so the event's path is used. */
 function isTyping(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
   return (
@@ -52,7 +52,7 @@ function focusSearch(event: KeyboardEvent): void {
   field.select();
 }
 
-/** The next row of the first table whose rows have links; without a focused row, the first one. */
+/** Moves the focus by this number of rows; if no row has the focus, moves it to the first row. Only rows with links count. */
 function moveRow(by: number): void {
   const links = [...document.querySelectorAll<HTMLAnchorElement>('main tbody th a')];
   const at = links.findIndex((link) => link === document.activeElement);

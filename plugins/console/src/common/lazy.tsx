@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ComponentType } from 'preact';
 import { texts } from '../texts/frame.ts';
 
-/** A view whose code is loaded when it is opened first. */
+/** Returns a component that loads the code of a view when the view is opened for the first time. */
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let loaded: ComponentType<P> | undefined;
   return function Lazy(props: P) {

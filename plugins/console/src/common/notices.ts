@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 
-/** A report of something that the user has done, on whatever view is open. */
+/** Reports the result of a user's action, whichever view is open. */
 interface Notice {
   readonly text: string;
-  /** A way to undo it or to continue. */
+  /** A button that undoes the reported action or continues it. */
   readonly action?: { readonly title: string; readonly run: () => unknown };
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The present time, updated every second while `isWanted`. */
+/** The current time in milliseconds, updated every second while `isWanted` is true. */
 export function useNow(isWanted = true): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

@@ -11,7 +11,7 @@ export interface RowTable {
   readonly rows: readonly PreviewedRow['values'][];
 }
 
-/** Consecutive rows with the same columns form one table. */
+/** Groups consecutive rows that have the same table, operation and columns. */
 export function rowTables(rows: readonly PreviewedRow[]): readonly RowTable[] {
   const tables: { table: string; operation: string; columns: readonly string[]; rows: PreviewedRow['values'][] }[] = [];
   for (const { table, operation, columns, values } of rows) {
@@ -24,16 +24,16 @@ export function rowTables(rows: readonly PreviewedRow[]): readonly RowTable[] {
   return tables;
 }
 
-/** A longer value is cut. */
+/** Longer values are cut off at this number of characters. */
 const MAX_TEXT = 4000;
 
-/** A value as the JSON converter has it, without its schema. */
+/** Formats a value of the JSON converter. If it is an envelope of schema and payload, only the payload is formatted. */
 export function payloadText(value: unknown): string {
   if (value === null || value === undefined) return '';
   return cellText(isEnvelope(value) ? value.payload : value);
 }
 
-/** A value of a row or record. */
+/** Formats a value of a row or record: a string unchanged, anything else as JSON. */
 export function cellText(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;

@@ -3,7 +3,7 @@ import { texts } from '../texts/preview.ts';
 import { cellText, rowTables, type RowTable, type Writes } from './previewed-rows.ts';
 import './previewed-writes.css';
 
-/** Rows in tables; lines and SQL are opened by a click. */
+/** Shows previewed rows as tables, and previewed lines and SQL in folds. */
 export function PreviewedWrites({ rows = [], lines = [], statements = [] }: Writes) {
   return (
     <div class="writes">

@@ -39,7 +39,7 @@ export const route = computed<Route>(() => {
   if (view !== '') return { view: 'unknown' };
   const parameters = new URLSearchParams(query);
   const of = (key: string): string => parameters.get(key) ?? '';
-  // Earlier versions had a search of its own for topics.
+  // Addresses of earlier versions may have the parameter `topic` instead of `text`.
   const text = of('text') === '' ? of('topic') : of('text');
   const filters = { text, verdict: of('state'), type: of('type'), className: of('class'), worker: of('worker') };
   return { view: 'fleet', filters: { ...filters, sort: of('sort') } };
@@ -48,7 +48,7 @@ export const route = computed<Route>(() => {
 /** The hints of the address: `#/connectors/orders/configuration?focus=topics`. */
 export const hints = computed<Hints>(() => Object.fromEntries(new URLSearchParams(hash.value.split('?', 2)[1] ?? '')));
 
-/** Sets the filters without a new entry in the browser history, because each typed character would add one. */
+/** Sets the filters. It replaces the current entry of the browser history, because otherwise each typed character would add an entry. */
 export function replaceFilters(filters: Filters): void {
   history.replaceState(null, '', fleetAddress(filters));
   hash.value = location.hash;

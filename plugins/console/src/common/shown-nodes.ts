@@ -1,7 +1,7 @@
 import { options } from 'preact';
 import { shownText } from './shown-text.ts';
 
-/** Attributes that people read or hear. */
+/** Attributes whose values are shown on the page or read by screen readers. */
 const READ = ['title', 'aria-label', 'placeholder'] as const;
 
 interface Node {

@@ -5,7 +5,7 @@ import { silenceText } from './silence-text.ts';
 
 const MAX_SHOWN = 3;
 
-/** The workers that do not answer, since when, and when their tasks move. */
+/** Lists the workers that do not answer, how long they have been silent, and when their tasks will move. */
 export function Silence() {
   const all = silentWorkers.value;
   const now = useNow(all.length > 0) - skewMs.value;

@@ -1,7 +1,7 @@
 const WIDTH = 96;
 const HEIGHT = 22;
 
-/** Means of the minutes of the last hour, over the whole width; gaps where nothing ran. */
+/** A line through the averages of each minute of the last hour. The line has a gap where a value is `null`. */
 export function Sparkline({ values }: { readonly values: readonly (number | null)[] }) {
   const max = Math.max(1e-9, ...values.map((value) => value ?? 0));
   const step = WIDTH / Math.max(1, values.length - 1);

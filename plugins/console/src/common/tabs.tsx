@@ -10,7 +10,7 @@ interface TabsProps {
   }[];
 }
 
-/** Parts of a view, each with an address of its own. */
+/** The tabs of a view, each with its own address. */
 export function Tabs({ label, tabs }: TabsProps) {
   return (
     <nav class="tabs" aria-label={label}>

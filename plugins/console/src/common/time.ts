@@ -6,7 +6,7 @@ export type Zone = 'local' | 'utc';
 /** Chosen by the user; `frame/chosen-zone.ts` stores it. */
 export const zone = signal<Zone>('local');
 
-/** `UTC`, or the offset of the browser's zone now, such as `UTC+2`. */
+/** The chosen zone: `UTC`, or the current offset of the browser's zone, such as `UTC+2`. */
 export function zoneText(at = new Date()): string {
   const minutes = zone.value === 'utc' ? 0 : -at.getTimezoneOffset();
   if (minutes === 0) return 'UTC';
@@ -22,7 +22,7 @@ export function dateTime(at: Moment): string {
   return isoText(at).slice(0, 19).replace('T', ' ');
 }
 
-/** `16:18:59` if it is today, else with the date. */
+/** `16:18:59` for a time of today; otherwise the date and the time. */
 export function shortTime(at: Moment, now: Moment = Date.now()): string {
   const text = dateTime(at);
   return text.slice(0, 10) === dateTime(now).slice(0, 10) ? clockTime(at) : text;
@@ -38,12 +38,12 @@ export function exactClock(at: Moment): string {
   return isoText(at).slice(11, 23);
 }
 
-/** `2026-11-24 16:18:59.042`, as records have their times. */
+/** `2026-11-24 16:18:59.042`; timestamps of records have milliseconds. */
 export function exactDateTime(at: Moment): string {
   return isoText(at).slice(0, 23).replace('T', ' ');
 }
 
-/** ISO 8601 in the chosen zone, without the zone. */
+/** The time in the chosen zone as ISO 8601 without a zone. */
 function isoText(at: Moment): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return '–';

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 
-/** A draft, or a change in progress, that only the page has. */
+/** A draft or a change in progress that exists only in the page. */
 export interface Unfinished {
   readonly address: string;
   readonly title: string;

@@ -12,7 +12,7 @@ const SIGNS: Readonly<Record<Verdict, string>> = {
   RUNNING: '●',
 };
 
-/** Shape, word and colour say the same. */
+/** Shows a verdict as a word and, redundantly, as a shape and a colour. */
 export function VerdictBadge({ verdict }: { readonly verdict: Verdict }) {
   return (
     <span class={`badge ${verdict.toLowerCase()}`}>

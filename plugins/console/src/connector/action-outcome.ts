@@ -1,18 +1,18 @@
 import type { ConnectorStateAnswer } from '../common/answers.ts';
 import { texts } from '../texts/connector.ts';
 
-/** States of a connector and its tasks, this long after an action. */
+/** States of a connector and its tasks, `ms` milliseconds after an action. */
 export interface Sample {
   readonly ms: number;
   readonly status: Pick<ConnectorStateAnswer, 'connector' | 'tasks'>;
 }
 
-/** A restarted task that runs this long is taken to run. */
+/** A restart counts as successful if all tasks are running this many milliseconds after it. */
 const RUNS_MS = 3000;
-/** A failed task that has not changed by then did not start. */
+/** A restart counts as failed if the state is still FAILED this many milliseconds after it. */
 const UNCHANGED_MS = 2000;
 
-/** The result of a restart; `undefined`: it is not known yet. */
+/** The result of a restart as a text; `undefined` if the result is not known yet. */
 export function restartOutcome(before: Sample['status'], samples: readonly Sample[]): string | undefined {
   const last = samples.at(-1);
   if (last === undefined) return undefined;
@@ -33,7 +33,7 @@ function isFailed({ connector, tasks }: Sample['status']): boolean {
   return connector.state === 'FAILED' || tasks.some(({ state }) => state === 'FAILED');
 }
 
-/** The innermost cause of the first trace. */
+/** The innermost cause in the first stack trace. */
 function causeOf({ connector, tasks }: Sample['status']): string {
   const trace = connector.trace ?? tasks.find(({ trace: each }) => each !== undefined)?.trace ?? '';
   return trace.split('\nCaused by: ').at(-1)?.split('\n', 1)[0] ?? '';

@@ -26,10 +26,10 @@ const REQUESTS: Readonly<Record<Exclude<Kind, 'delete'>, readonly [method: strin
   restartFailed: ['POST', '/restart?includeTasks=true&onlyFailed=true'],
   restart: ['POST', '/restart?includeTasks=true'],
 };
-/** Actions that interrupt the work are confirmed. */
+/** Actions that the user must confirm, because they interrupt the connector. */
 const ASKED: ReadonlySet<Kind> = new Set(['pause', 'stop', 'restart', 'delete']);
 
-/** The actions that a state allows; the first one is the button, the others are in a menu. */
+/** The actions that are offered for a verdict. The first one becomes the button, and the others are in the menu. */
 function actionsOf(verdict: string): readonly Kind[] {
   if (verdict === 'STOPPED') return ['resume', 'delete'];
   if (verdict === 'PAUSED') return ['resume', 'restart', 'stop', 'delete'];
@@ -37,7 +37,7 @@ function actionsOf(verdict: string): readonly Kind[] {
   return ['restart', 'pause', 'stop', 'delete'];
 }
 
-/** The next action on a connector as a button, the others in a menu, and what has become of the last one. */
+/** Shows the most useful action on a connector as a button, other actions in a menu, and the result of the last action. */
 export function Actions({ name, health }: PartProps) {
   const { isBusy, problem, run } = useAction();
   const [asked, setAsked] = useState<Kind>('pause');
@@ -94,7 +94,7 @@ export function Actions({ name, health }: PartProps) {
 const EVERY_MS = 250;
 const MAX_MS = 20_000;
 
-/** Follows what has become of an action, and says it. */
+/** Runs an action, and returns its result as a text; the result of a restart is polled. */
 function useOutcome(name: string) {
   const [outcome, setOutcome] = useState('');
   const round = useRef(0);
@@ -131,7 +131,7 @@ function useOutcome(name: string) {
   return { outcome, watch };
 }
 
-/** Sends a request whose answer is not shown. */
+/** Sends a request, ignores the response body, and loads all rows again. */
 export async function send(method: string, path: string): Promise<void> {
   await request(method, path);
   await refresh();

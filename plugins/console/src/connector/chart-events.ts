@@ -3,7 +3,7 @@ import { texts } from '../texts/connector.ts';
 import { texts as history } from '../texts/history.ts';
 import type { Points } from './chart-figures.ts';
 
-/** Something that happened to a connector, as a mark in its charts. */
+/** An event of a connector, shown as a mark in its charts. */
 export interface ChartEvent {
   /** Seconds since the epoch. */
   readonly at: number;
@@ -13,7 +13,7 @@ export interface ChartEvent {
 
 const BAD: ReadonlySet<string> = new Set(['FAILED', 'STALLED']);
 
-/** Changes of the history, and verdicts other than the first one that the worker has seen; the oldest first. */
+/** Events for configuration changes and for changes of the verdict, the oldest first. The worker's first verdict is not an event. */
 export function chartEvents(
   changes: readonly Pick<ConnectorChangeAnswer, 'at' | 'what'>[],
   verdicts: Health['verdicts'],
@@ -31,15 +31,18 @@ export function chartEvents(
   return [...changed, ...became].sort((a, b) => a.at - b.at);
 }
 
-/** Seconds of the lag from which its trend is taken. */
+/** The trend of the lag is computed from this many seconds. */
 const TREND_SECONDS = 300;
 const MIN_POINTS = 6;
-/** A smaller lag changes by chance. */
+/** A smaller lag has no trend, because it changes at random. */
 const MIN_LAG = 100;
-/** A slower fall, in records a second, may be chance. */
+/** If the lag falls by fewer records per second, the fall may be random. */
 const MIN_FALL = 0.1;
 
-/** How long it takes until nothing waits, by the trend of the last five minutes: milliseconds, or `never`; `undefined`: unknown. */
+/**
+ * Estimates from the trend of the last five minutes how many milliseconds it takes until the lag is zero. Returns `never` if the lag does
+ * not fall, and `undefined` if the lag is small or has too few points.
+ */
 export function catchUp([at, values]: Points): number | 'never' | undefined {
   const end = at.at(-1) ?? 0;
   const known = at.flatMap((second, index): [number, number][] => {
@@ -55,7 +58,7 @@ export function catchUp([at, values]: Points): number | 'never' | undefined {
   return slope < -MIN_FALL ? (last / -slope) * 1000 : 'never';
 }
 
-/** The points of the last minutes of all points. */
+/** The points of the last `minutes` minutes before the newest point. */
 export function within([at, values]: Points, minutes: number): Points {
   const from = (at.at(-1) ?? 0) - minutes * 60;
   const first = at.findIndex((second) => second >= from);

@@ -1,7 +1,7 @@
-/** Seconds since the epoch, and the values at them. */
+/** Times in seconds since the epoch, and one value for each time; `null` if the value is unknown. */
 export type Points = readonly [readonly number[], readonly (number | null)[]];
 
-/** The last, the lowest and the highest value; `null` if the series is empty. */
+/** The last, the lowest and the highest value; `null` if unknown. */
 export function extremes([, values]: Points): {
   readonly last: number | null;
   readonly min: number | null;
@@ -16,7 +16,7 @@ export function extremes([, values]: Points): {
   };
 }
 
-/** Indices of values without neighbours, which no line connects. */
+/** Indices of values whose neighbours are both unknown, so that no line connects them. */
 export function lonePoints(values: ArrayLike<number | null | undefined>): number[] {
   const isThere = (index: number): boolean => (values[index] ?? null) !== null;
   const found: number[] = [];
@@ -27,7 +27,7 @@ export function lonePoints(values: ArrayLike<number | null | undefined>): number
 
 const SLOT_SECONDS = 300;
 
-/** Means of five minutes each, the newest first, of several charts; `null` where nothing is known. */
+/** Averages over five minutes, the newest first. `values` has one average for each chart; `null` if the chart has no value in this time. */
 export function inFiveMinutes(
   charts: readonly Points[],
 ): readonly { readonly at: number; readonly values: readonly (number | null)[] }[] {

@@ -8,7 +8,7 @@ interface ConfigDifferenceProps {
   readonly difference: readonly KeyDifference[];
 }
 
-/** Options that differ, side by side. */
+/** Shows the two values of each option that differs, side by side. */
 export function ConfigDifference({ label, titles, difference }: ConfigDifferenceProps) {
   return (
     <div class="difference">

@@ -11,7 +11,7 @@ import './config-history.css';
 import type { PartProps } from './health.ts';
 import { useRestoring } from './restoring.tsx';
 
-/** The changes of a connector, by whom, and the way to restore them; `health` is undefined for a deleted connector. */
+/** Lists the configuration changes of a connector with their authors, and can restore each one. `health`: absent for a deleted connector. */
 export function ConfigHistory({ name, health }: Pick<PartProps, 'name'> & Partial<PartProps>) {
   const loaded = usePolled(name, () =>
     request<readonly ConnectorChangeAnswer[]>('GET', `${connectorPath(name)}/history`),

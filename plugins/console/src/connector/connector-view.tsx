@@ -33,9 +33,9 @@ const PARTS: Readonly<Record<ConnectorPart, ComponentType<PartProps>>> = {
   history: (props) => <ConfigHistory {...props} />,
   log: lazy(() => import('./live-log.tsx').then((module) => module.LiveLog)),
 };
-/** Longer names have smaller letters. */
+/** Names with more characters are shown in a smaller font. */
 const LONG_NAME = 40;
-/** Only sinks leave dead letters. */
+/** Tabs that only sinks have. */
 const SINK_PARTS: ReadonlySet<ConnectorPart> = new Set(['dead-letters']);
 
 interface ConnectorViewProps {
@@ -43,7 +43,7 @@ interface ConnectorViewProps {
   readonly part: ConnectorPart;
 }
 
-/** One connector: its verdict in one sentence, and the part that the address names. */
+/** The view of one connector: its verdict in one sentence, and the tab that the address names. */
 export function ConnectorView({ name, part }: ConnectorViewProps) {
   const loaded = usePolled(name, () => request<Health>('GET', `${connectorPath(name)}/health`));
   const { error, value: health } = loaded;
@@ -90,7 +90,7 @@ function Parts({ name, type, part }: ConnectorViewProps & Pick<Health, 'type'>) 
   );
 }
 
-/** The row of the list of connectors, until the connector is loaded. */
+/** Shows the data from the list of connectors while the connector itself is loading. */
 function Outline({ row, part }: { readonly row: FleetRow; readonly part: ConnectorPart }) {
   return (
     <>

@@ -9,7 +9,7 @@ import { texts } from '../texts/history.ts';
 import './config-history.css';
 import { useRestoring } from './restoring.tsx';
 
-/** Deleted connectors that have a history, the last one first, and the way to restore them. */
+/** Lists deleted connectors that have a history, the most recently deleted first, and can restore them. */
 export function DeletedConnectors() {
   const loaded = useLoaded('deleted', () => request<DeletedAnswer>('GET', '/ui/deleted-connectors'));
   const { done, report, restore, dialog } = useRestoring(0, loaded.reload);

@@ -5,7 +5,7 @@ import { notify } from '../common/notices.ts';
 import { connectorAddress, fleetAddress } from '../common/addresses.ts';
 import { texts } from '../texts/connector.ts';
 
-/** Deletes a connector and opens the list, where a notice offers to undo it through the history. */
+/** Deletes a connector and opens the list of connectors. A notice offers to undo the deletion by restoring the connector from its history. */
 export async function deleteConnector(name: string): Promise<void> {
   await request('DELETE', connectorPath(name));
   location.hash = fleetAddress();

@@ -13,7 +13,7 @@ interface FlowPictureProps {
 
 const MAX_NAMES = 4;
 
-/** The way of a record through the connector, as a list of boxes. */
+/** Shows the stages that a record passes in the connector, as a list of boxes. */
 export function FlowPicture({ name, workers, isSink }: FlowPictureProps) {
   const boxes = flowBoxes(workers, isSink);
   const slowest = Math.max(0, ...boxes.map(({ microseconds }) => microseconds ?? 0));
@@ -90,7 +90,7 @@ function Tables({ workers, isSink }: FlowPictureProps) {
   return <Names items={tables} addressOf={tableAddress} text={(rows) => texts.rows(short(rows))} />;
 }
 
-/** A statement that shows rows of the table; the name may have a schema. */
+/** Address of the SQL view with a statement that selects rows of the table. The table name may be `schema.table`. */
 function tableAddress(table: string): string {
   const quoted = table.split('.').map((part) => (/^[a-z_][a-z0-9_]*$/.test(part) ? part : `"${part}"`));
   return sqlAddress(`select * from ${quoted.join('.')} limit 100`);

@@ -5,19 +5,19 @@ type Stage = WorkerFlow['stages'][number];
 /** A box of the picture. */
 export interface FlowBox {
   readonly kind: 'topics' | 'converter' | 'transform' | 'task' | 'tables';
-  /** The alias of a transform. */
+  /** The alias, if the box is a transform. */
   readonly name: string;
   readonly className: string;
   /** Records a second. */
   readonly rate: number;
   readonly errors: number;
-  /** For one record; `null`: not measured. */
+  /** Microseconds for one record; `null` if not measured. */
   readonly microseconds: number | null;
   /** The share of records that pass, from 0 to 1. */
   readonly passed: number;
 }
 
-/** The boxes in the order in which records pass them, over all workers. */
+/** The boxes with the figures of all workers, in the order in which records pass them. */
 export function flowBoxes(workers: readonly WorkerFlow[], isSink: boolean): readonly FlowBox[] {
   const readRate = sum(workers, ({ readRate: rate }) => rate);
   const sentRate = sum(workers, ({ sentRate: rate }) => rate);
@@ -58,7 +58,7 @@ export function flowBoxes(workers: readonly WorkerFlow[], isSink: boolean): read
   ];
 }
 
-/** Topics or tables by name, with their sums. */
+/** Adds up the values of items with the same name, and sorts the sums, the largest first. */
 export function addedUp<T extends { readonly name: string }>(
   items: readonly T[],
   value: (item: T) => number | null,
@@ -84,7 +84,7 @@ function weightOf({ sentRate, readRate }: WorkerFlow): number {
   return Math.max(sentRate, readRate, 1e-9);
 }
 
-/** All workers have the same stages, except while they switch to another configuration. */
+/** Combines the stages of all workers. While workers switch to another configuration, stages that differ by name are left out. */
 function addedStages(workers: readonly WorkerFlow[]): readonly Stage[] {
   const first = workers.find(({ stages }) => stages.length > 0)?.stages ?? [];
   return first.map((stage, index) => {

@@ -16,17 +16,17 @@ type Series = (typeof SERIES)[number];
 
 const STEP_MS = 5000;
 const HEIGHT = 160;
-/** Minimum length of the time axis; a shorter history fills only part of it. */
+/** Minimum length of the time axis. A shorter history fills only a part of the axis. */
 const MIN_SPAN_SECONDS = 600;
 const MINUTES = [1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60);
 /** Possible steps between labels of the value axis. The smallest is 0.1, because labels have one decimal place. */
 const ROUND_STEPS = Array.from({ length: 14 }, (_, power) => [1, 2, 5].map((step) => (step * 10 ** power) / 10)).flat();
-/** Series that are added up over workers; the others are means. */
+/** Series that are summed over the workers. The other series are averaged. */
 const SUMMED: ReadonlySet<Series> = new Set(['rate', 'lag', 'letters', 'retries']);
 
 const OF_SOURCE = SERIES.filter((name) => name !== 'lag' && name !== 'letters');
 
-/** The figures that matter most have large charts. */
+/** Series that have large charts, because they are the most important ones. */
 const LARGE: ReadonlySet<Series> = new Set(['rate', 'lag']);
 const WINDOWS = [15, 60] as const;
 
@@ -36,7 +36,7 @@ interface HistoryChartsProps {
   readonly isSink: boolean;
 }
 
-/** A chart for each figure that is not always zero, over the tasks of all workers, with marks of events. */
+/** Shows a chart for each figure that is not always zero, combined from the tasks of all workers, with marks for events. */
 export function HistoryCharts({ workers, events, isSink }: HistoryChartsProps) {
   const [minutes, setMinutes] = useState<number>(WINDOWS[1]);
   const isEmpty = workers.every(({ rate }) => rate.every((value) => value === null));
@@ -91,7 +91,7 @@ function catchUpText(points: Points): string {
 
 const MAX_EVENTS = 20;
 
-/** The marks of the charts as text. */
+/** Lists the events that are marked in the charts. */
 function Events({ events }: { readonly events: readonly ChartEvent[] }) {
   if (events.length === 0) return null;
   return (
@@ -135,7 +135,7 @@ function ChartTable({ charts }: ChartTableProps) {
   );
 }
 
-/** The canvas does not follow the theme on its own. */
+/** Whether the dark theme is active. A canvas does not change its colours with the theme, so the charts must be drawn again. */
 function useDark(): boolean {
   const [isDark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches);
   useEffect(() => {
@@ -153,7 +153,7 @@ function useDark(): boolean {
 
 interface ChartProps {
   readonly title: string;
-  /** A conclusion from the last values. */
+  /** A sentence about the latest values, such as the time until the lag is zero. */
   readonly note: string;
   readonly points: Points;
   readonly events: readonly ChartEvent[];
@@ -208,8 +208,8 @@ function Chart(props: ChartProps) {
 }
 
 /**
- * Colours are computed styles of `place`: `color` for labels, `border-top-color` for the grid, `caret-color` for the line,
- * `outline-color` for bad events. `now` returns the present events and time range.
+ * The chart takes its colours from the computed style of `place`: `color` for labels, `border-top-color` for the grid, `caret-color` for the
+ * line, `outline-color` for bad events. `now` returns the current events and time range.
  */
 function optionsOf(
   place: HTMLElement,
@@ -269,7 +269,7 @@ function dataOf([at, values]: Points): uPlot.AlignedData {
   return [[...at], [...values]];
 }
 
-/** A dashed line at the time of an event. */
+/** Draws a dashed line at the time of an event. */
 function drawMark(plot: uPlot, at: number, colour: string): void {
   const x = Math.round(plot.valToPos(at, 'x', true));
   const { left, top, width, height } = plot.bbox;
@@ -285,7 +285,7 @@ function drawMark(plot: uPlot, at: number, colour: string): void {
   ctx.restore();
 }
 
-/** Points of all workers on one axis of seconds. */
+/** Merges the points of all workers into one series. */
 function merged(workers: readonly WorkerHistory[], name: Series): Points {
   const found = new Map<number, number[]>();
   for (const history of workers) {

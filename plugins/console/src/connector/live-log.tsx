@@ -21,7 +21,7 @@ interface Followed {
 const RETRY_MS = 5000;
 const MAX_SHOWN = 500;
 
-/** The log of the connector, live. */
+/** Shows the log of the connector, and appends new lines as they arrive. */
 export function LiveLog({ name, health }: PartProps) {
   const followed = useLog(name);
   const [held, setHeld] = useState<readonly PlacedLine[] | undefined>(undefined);
@@ -69,7 +69,7 @@ interface LinesProps {
   readonly hasWorkers: boolean;
 }
 
-/** The newest line is last, and stays visible unless the user has scrolled away from it. */
+/** The log lines, the newest last. The list scrolls to a new line unless the user has scrolled up. */
 function Lines({ lines, isAnyThere, hasWorkers }: LinesProps) {
   const place = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);

@@ -15,7 +15,7 @@ import { texts } from '../texts/log.ts';
 const LEVELS = ['DEBUG', 'TRACE'];
 const MINUTES = ['1', '5', '15', '60'];
 
-/** Makes the connector log more for some minutes; the worker resets the level automatically. */
+/** Lowers the log level of the connector for some minutes. The worker resets the level automatically. */
 export function LevelSwitch({ name }: { readonly name: string }) {
   if (worker.value === undefined) return null;
   const { adminListeners } = worker.value;
@@ -53,7 +53,7 @@ function OwnLevel({ name }: { readonly name: string }) {
 
 interface PresentLevelProps {
   readonly level: string;
-  /** When it ends, by this machine's clock; milliseconds. */
+  /** The time at which the worker resets the level, in milliseconds of this machine's clock. */
   readonly until: number;
   readonly set: SetLevel;
 }

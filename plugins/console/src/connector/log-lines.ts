@@ -6,13 +6,13 @@ export interface PlacedLine extends LogLine {
   readonly worker: string;
 }
 
-/** Levels, the most detailed first. */
+/** Log levels, the most detailed first. */
 export const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MAX_KEPT = 3000;
 
-/** Merges lines of all workers by time. Lines that were received before are dropped. */
+/** Merges the lines of all workers by time, and drops lines that were already received. */
 export function withLines(
   known: readonly PlacedLine[],
   worker: string,
@@ -35,7 +35,7 @@ export function shownLines(lines: readonly PlacedLine[], level: LogLevel, text: 
   });
 }
 
-/** `task 0`; empty for a line of the connector itself. */
+/** The origin of a line, such as `task 0`; empty for a line of the connector itself. */
 export function placeOf({ task }: LogLine): string {
   return task === null ? '' : `task ${String(task)}`;
 }

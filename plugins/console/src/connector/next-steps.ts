@@ -2,7 +2,7 @@ import type { Health } from '../common/answers.ts';
 import { clusterAddress, connectorAddress, sqlAddress } from '../common/addresses.ts';
 import { texts } from '../texts/connector.ts';
 
-/** A step that helps a connector which does not do its work: a place to go to, or a text to copy. */
+/** A step that helps to fix a connector: a link to a view, or a text to copy. */
 interface NextStep {
   readonly title: string;
   readonly address?: string;
@@ -11,7 +11,7 @@ interface NextStep {
 
 type Given = Pick<Health, 'verdict' | 'summary' | 'reasons' | 'restarts' | 'tasks' | 'type'>;
 
-/** The next steps by the cause of the verdict, the most likely first. */
+/** The next steps for the cause of the verdict, the most useful first. */
 export function nextSteps(name: string, health: Given): readonly NextStep[] {
   const { verdict } = health;
   if (verdict === 'FAILED') return afterFailure(name, health);
@@ -29,7 +29,7 @@ function option(name: string, title: string, focus: string): NextStep {
   return { title, address: connectorAddress(name, 'configuration', { focus }) };
 }
 
-/** The record that a sink failed at, as the sentence names it. */
+/** Extracts from the verdict's sentence the record at which a sink failed. */
 function recordOf(
   sentence: string,
 ): { readonly topic: string; readonly partition: string; readonly offset: string } | undefined {

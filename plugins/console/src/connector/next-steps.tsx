@@ -3,7 +3,7 @@ import { texts } from '../texts/connector.ts';
 import type { PartProps } from './health.ts';
 import { nextSteps } from './next-steps.ts';
 
-/** Links to what helps, below the verdict. */
+/** Shows the next steps below the verdict. */
 export function NextSteps({ name, health }: PartProps) {
   const steps = nextSteps(name, health);
   if (steps.length === 0) return null;
