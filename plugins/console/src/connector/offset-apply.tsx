@@ -18,7 +18,7 @@ interface ApplyOffsetsProps {
   readonly planned: PlannedChange;
 }
 
-/** The effect of a change, and the steps that it needs. */
+/** Shows the effect of a planned change of offsets and the steps that apply it. */
 export function ApplyOffsets({ name, planned: { preview, isReset } }: ApplyOffsetsProps) {
   const [leftOut, setLeftOut] = useState<ReadonlySet<string>>(new Set());
   const { value: status, error } = useLoaded(
@@ -63,7 +63,7 @@ const MAX_ROWS = 200;
 interface PreviewTableProps {
   readonly preview: PlannedChange['preview'];
   readonly leftOut: ReadonlySet<string>;
-  /** `undefined`: no partition can be left out. */
+  /** Called with the partitions that the user leaves out; `undefined` if partitions cannot be left out. */
   readonly onLeftOut: ((leftOut: ReadonlySet<string>) => void) | undefined;
 }
 
@@ -116,7 +116,7 @@ interface ConfirmProps {
   readonly onConfirm: () => void;
 }
 
-/** A change that skips several records must be confirmed with the name of the connector. */
+/** The confirmation. `mustType`: the user must type the name of the connector, because the change skips several records. */
 function Confirm({ name, label, mustType, onConfirm }: ConfirmProps) {
   const [typed, setTyped] = useState('');
   return (

@@ -22,14 +22,14 @@ type Choice = keyof typeof texts.choices;
 interface ChangeForm {
   readonly choice: Choice;
   readonly time: string;
-  /** Offsets as they are typed, by the key of their row. */
+  /** Typed offsets, by the key of the row. */
   readonly given: ReadonlyMap<string, string>;
 }
 
 const CHOICES = Object.keys(texts.choices) as Choice[];
 const MAX_GIVEN = 200;
 
-/** Changes offsets: they are chosen, previewed, then set. */
+/** Lets the user choose offsets, preview the effect, and set them. */
 export function OffsetChange({ name, isSink, rows }: OffsetChangeProps) {
   const [form, setForm] = useState<ChangeForm>(() => formOf(hints.value['skip']));
   const [planned, setPlanned] = useState<PlannedChange | undefined>();
@@ -87,14 +87,14 @@ export function OffsetChange({ name, isSink, rows }: OffsetChangeProps) {
   );
 }
 
-/** The form; `skip`: the record that a link asks to skip, as `topic-partition@offset`. */
+/** The initial form. `skip`: the record that the link proposes to skip, as `topic-partition@offset`. */
 function formOf(skip: string | undefined): ChangeForm {
   const [, key = '', offset = ''] = /^(.+)@(\d+)$/.exec(skip ?? '') ?? [];
   if (key === '') return { choice: 'earliest', time: '', given: new Map() };
   return { choice: 'given', time: '', given: new Map([[key, String(BigInt(offset) + 1n)]]) };
 }
 
-/** The preview; it is focused when it appears. */
+/** Shows the preview, which gets the focus when it appears. */
 function Outcome({ name, planned }: { readonly name: string; readonly planned: PlannedChange }) {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), [planned]);
@@ -137,8 +137,8 @@ function GivenOffsets({ rows, isSink, given, onGiven }: GivenOffsetsProps) {
 type Target = { readonly to: string } | { readonly time: number } | { readonly offsets: readonly OffsetEntry[] };
 
 /**
- * The body of a preview.
- * @throws Error: the field that is invalid
+ * Builds the request body of a preview.
+ * @throws Error that names the invalid field
  */
 function targetOf({ choice, time, given }: ChangeForm, rows: readonly OffsetRow[]): Target {
   if (choice === 'time') {
@@ -164,7 +164,7 @@ function targetOf({ choice, time, given }: ChangeForm, rows: readonly OffsetRow[
   return { offsets };
 }
 
-/** Explicit offsets can be set even if the connector cannot preview them. */
+/** Requests the preview. If the connector cannot preview explicit offsets, they are returned without an effect, so that they can be set. */
 async function previewOf(name: string, target: Target): Promise<PlannedChange['preview']> {
   try {
     const text = await requestText('POST', `${connectorPath(name)}/offsets/preview`, exactText(target));

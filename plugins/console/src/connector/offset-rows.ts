@@ -1,10 +1,10 @@
 import type { ConnectorOffsets, OffsetsPreview, TaskFigures } from '../common/answers.ts';
 import { exactText, parseExact } from '../common/exact-json.ts';
 
-/** An offset of `GET` and `PATCH /connectors/{connector}/offsets`; a `null` offset is that of a new connector. */
+/** An entry of `GET` and `PATCH /connectors/{connector}/offsets`. A `null` offset means that the partition has no stored offset. */
 export type OffsetEntry = ConnectorOffsets['offsets'][number];
 type Coordinates = OffsetEntry['partition'];
-/** `null`: unknown. */
+/** A number of records; `null` if unknown. */
 type Count = number | null;
 type ShownPreview = Pick<OffsetsPreview, 'note' | 'partitions'>;
 
@@ -19,13 +19,13 @@ export interface OffsetRow {
   readonly key: string;
   readonly partition: Coordinates;
   readonly current: Coordinates | null;
-  /** Sinks only: the first offset of the partition, its end, and the number of records that are not delivered. */
+  /** Only for sinks: the first offset of the partition, the end offset, and the number of undelivered records. */
   readonly first?: Coordinates | null;
   readonly end?: Coordinates | null;
   readonly lag?: Count;
 }
 
-/** The rows of a sink, from previews of the earliest and latest offsets. `tasks`: their lag is newer than the committed offsets. */
+/** Builds the rows of a sink from the previews of the earliest and the latest offsets. The lag is taken from `tasks` if known, as it is newer. */
 export function sinkRows(
   earliest: ShownPreview,
   latest: ShownPreview,
@@ -47,7 +47,7 @@ export function sourceRows(entries: readonly OffsetEntry[]): readonly OffsetRow[
   return entries.map(({ partition, offset }) => ({ key: partitionText(partition), partition, current: offset }));
 }
 
-/** `orders-0`, the name of a table, or what else a connector calls its partition. */
+/** Formats a partition: `orders-0` for a Kafka partition, the value if there is only one (such as a table name), otherwise JSON. */
 export function partitionText(partition: Coordinates): string {
   const { kafka_topic: topic, kafka_partition: number } = partition;
   if (typeof topic === 'string' && number !== undefined) return `${topic}-${exactText(number)}`;
@@ -55,7 +55,7 @@ export function partitionText(partition: Coordinates): string {
   return values.length === 1 && typeof values[0] === 'string' ? values[0] : exactText(partition);
 }
 
-/** The number or time of an offset; `undefined`: the beginning. */
+/** Formats an offset as a number, a time, or JSON; `undefined` for the beginning. */
 export function offsetText(offset: Coordinates | null): string | undefined {
   if (offset === null || Object.keys(offset).length === 0) return undefined;
   const { kafka_offset: position, incrementing, timestamp_us: micros } = offset;
@@ -65,7 +65,7 @@ export function offsetText(offset: Coordinates | null): string | undefined {
   return exactText(offset);
 }
 
-/** An offset as a user types it: a single number, otherwise JSON. */
+/** Formats an offset in the form in which the user may type it: a number, or JSON. */
 export function writtenOffset(offset: Coordinates | null): string {
   if (offset === null) return '';
   const { kafka_offset: position, incrementing } = offset;
@@ -73,7 +73,7 @@ export function writtenOffset(offset: Coordinates | null): string {
   return isInteger(incrementing) ? String(incrementing) : exactText(offset);
 }
 
-/** Parses an offset that the user has typed; `undefined` if it is not of the same kind as the stored offset. */
+/** Parses an offset that the user typed. Returns `undefined` if the text is invalid for this row. */
 export function readOffset(text: string, { partition, current }: OffsetRow): OffsetEntry | undefined {
   const trimmed = text.trim();
   const isSink = 'kafka_topic' in partition;
@@ -95,7 +95,7 @@ export function readOffset(text: string, { partition, current }: OffsetRow): Off
   }
 }
 
-/** The effect on the chosen partitions: records that are delivered again, and skipped ones. */
+/** The effect on the partitions that are not left out: the numbers of records that are delivered again (`again`) and skipped. */
 export function totals(
   { partitions }: ShownPreview,
   leftOut: ReadonlySet<string>,

@@ -15,11 +15,11 @@ interface OffsetRunViewProps {
   readonly run: OffsetRun;
 }
 
-/** The progress of a change of offsets; if a step failed, the present state and how to continue. */
+/** Shows the progress of a change of offsets. If a step failed, it also shows the current state and how to continue. */
 export function OffsetRunView({ name, run }: OffsetRunViewProps) {
   const { steps, change, report } = run;
   const title = useRef<HTMLHeadingElement>(null);
-  // The button that was pressed is gone.
+  // If the pressed button has disappeared, and the focus with it, the title gets the focus.
   useEffect(() => {
     if (document.activeElement === document.body) title.current?.focus();
   }, [report.problem]);
@@ -46,7 +46,7 @@ interface BrokenOffProps extends OffsetRunViewProps {
 function BrokenOff({ name, run, at, problem }: BrokenOffProps) {
   const { steps, report } = run;
   const last = steps.at(-1);
-  // Tasks may still be ending.
+  // The state is polled, because tasks may still be stopping.
   const { value: status, error } = usePolled(`${name} ${at}`, () =>
     request<ConnectorStateAnswer>('GET', `${connectorPath(name)}/status`),
   );

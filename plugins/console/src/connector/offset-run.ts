@@ -6,7 +6,7 @@ import { setUnfinished } from '../common/unfinished.ts';
 import { texts } from '../texts/offsets.ts';
 import { takeSteps, type ChangeReport, type OffsetsChange, type Step } from './offset-steps.ts';
 
-/** A change of offsets in progress; it continues when its view is left. */
+/** A change of offsets in progress. It continues when the user leaves the view. */
 export interface OffsetRun {
   readonly steps: readonly Step[];
   readonly change: OffsetsChange;
@@ -26,7 +26,7 @@ export function forgetOffsetRun(name: string): void {
   markUnfinished(name, false);
 }
 
-/** Takes the remaining steps of a change; `done`: the completed ones. */
+/** Runs the remaining steps `left` of a change. `done`: the steps that were completed earlier. */
 export async function runOffsetSteps(
   name: string,
   { steps, change }: Pick<OffsetRun, 'steps' | 'change'>,

@@ -7,29 +7,29 @@ export type Step = 'stop' | 'set' | 'resume' | 'pause';
 export interface ChangeReport {
   /** The completed steps, in order. */
   readonly done: readonly Step[];
-  /** The current step, or the one that failed with `problem`. */
+  /** The current step, or the failed step if `problem` is set; `undefined` when all steps are completed. */
   readonly at: Step | undefined;
   readonly problem: string | undefined;
 }
 
-/** `'all'`: every offset is removed. */
+/** The offsets to set; `'all'` removes all offsets. */
 export type OffsetsChange = readonly OffsetEntry[] | 'all';
 
-/** Sends a request about the connector; `path` follows its name. */
+/** Sends a request about the connector. `path` is relative to the connector's path in the API. */
 export type Send = (method: string, path: string, json?: string) => Promise<unknown>;
 
 const AGAIN_MS = 1000;
 const MAX_TRIES = 45;
-/** Errors that pass: tasks are still stopping, or a rebalance is in progress. */
+/** Matches temporary errors: tasks are still stopping, or a rebalance is in progress. */
 const MAY_PASS = /stopped completely|rebalance/;
 
-/** Offsets can only be set while a connector is stopped; afterwards its previous state is restored. */
+/** The steps that set offsets. The connector must be stopped meanwhile; its previous state is restored afterwards. */
 export function stepsFrom(state: string): readonly Step[] {
   if (state === 'STOPPED') return ['set'];
   return ['stop', 'set', state === 'PAUSED' ? 'pause' : 'resume'];
 }
 
-/** Takes the steps one after another until one fails, and reports each. `wait` is for tests. */
+/** Runs the steps one after another until one fails, and reports the progress before each step. `wait` can be replaced in tests. */
 export async function takeSteps(
   steps: readonly Step[],
   change: OffsetsChange,

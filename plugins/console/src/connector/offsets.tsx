@@ -16,7 +16,7 @@ import './offsets.css';
 
 const MAX_ROWS = 500;
 
-/** The offsets of a connector, and the way to change them. */
+/** Shows the offsets of a connector, and lets the user change them. */
 export function Offsets({ name, health }: PartProps) {
   const isSink = health.type === 'sink';
   const run = offsetRun(name);

@@ -46,7 +46,7 @@ export function Overview({ name, health }: PartProps) {
   );
 }
 
-/** The hints of a connector that runs; else all reasons of the verdict, of which the sentence above has only one. */
+/** Shows the hints of a running connector. For other verdicts, it shows all reasons, because the sentence above contains only one. */
 function Reasons({ reasons, verdict }: Pick<Health, 'reasons' | 'verdict'>) {
   const list = (
     <ul>

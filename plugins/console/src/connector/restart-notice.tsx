@@ -6,7 +6,7 @@ import { alike, restartText } from './restart-text.ts';
 
 const MAX_SHOWN = 3;
 
-/** Automatic restarts: of which tasks, when, and why. */
+/** Shows automatic restarts: which tasks, when, and why. */
 export function RestartNotice({ restarts, summary }: Pick<Health, 'restarts' | 'summary'>) {
   const now = useNow(restarts.some(({ state }) => state === 'WAITING')) - skewMs.value;
   if (restarts.length === 0) return null;

@@ -6,12 +6,12 @@ import { texts } from '../texts/connector.ts';
 /** The texts of an automatic restart. */
 export interface RestartText {
   readonly what: string;
-  /** Attempt and time, or the reason why the task is not restarted. */
+  /** The number and time of the attempt, or the reason why the task is not restarted. */
   readonly how: string;
   readonly why: string;
 }
 
-/** `now` is the worker's time. The reason is left out if `summary`, which is shown above, contains it. */
+/** Describes a restart. `now`: the worker's time. `summary`: the sentence shown above; a reason that it contains is not repeated. */
 export function restartText(restart: Restart, now: number, summary = ''): RestartText {
   const { task, state, nextAttemptAt, attempt, maxAttempts, kind, reason } = restart;
   const who = task === null ? texts.itself : texts.taskOf(task);
@@ -27,7 +27,7 @@ export function restartText(restart: Restart, now: number, summary = ''): Restar
   return { what, how: texts.attemptAt(count, clockTime(at)), why };
 }
 
-/** Restarts that differ in their tasks alone, each with the first of them. */
+/** Groups restarts that differ only in their task. `others`: the tasks of the group except that of the first restart. */
 export function alike(
   restarts: readonly Restart[],
 ): readonly { readonly first: Restart; readonly others: readonly number[] }[] {

@@ -12,12 +12,12 @@ import { ConfigDifference } from './config-difference.tsx';
 interface RestoreDialogProps {
   readonly name: string;
   readonly n: number;
-  /** The present number of tasks. */
+  /** The current number of tasks. */
   readonly tasks: number;
   readonly onEnd: (done: boolean) => void;
 }
 
-/** Shows what a restore would change, and restores it. */
+/** Shows what restoring a configuration would change, and restores it when the user confirms. */
 export function RestoreDialog({ name, n, tasks, onEnd }: RestoreDialogProps) {
   const [isOpen, setOpen] = useState(true);
   const isDone = useRef(false);

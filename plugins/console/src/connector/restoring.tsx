@@ -10,15 +10,15 @@ interface Restored {
 interface Restoring {
   /** The change that was restored last. */
   readonly done: Restored | undefined;
-  /** Has the focus when something was restored. */
+  /** Gets the focus after a configuration was restored. */
   readonly report: RefObject<HTMLParagraphElement | null>;
-  /** `opener`: the button that has the focus again when nothing was restored. */
+  /** Opens the dialog. `opener`: the button that gets the focus back if the user cancels the dialog. */
   readonly restore: (wanted: Restored, opener: HTMLElement) => void;
-  /** The dialog while it is open. */
+  /** The dialog; `undefined` while it is closed. */
   readonly dialog: ComponentChildren;
 }
 
-/** Restores configurations, after a dialog that shows what that changes. `tasks`: how many the connector has now. */
+/** Restores configurations after a dialog that shows the changes. `tasks`: the current number of tasks of the connector. */
 export function useRestoring(tasks: number, onDone: () => void): Restoring {
   const [wanted, setWanted] = useState<Restored | undefined>();
   const [done, setDone] = useState<Restored | undefined>();

@@ -12,7 +12,7 @@ import { texts } from '../texts/connector.ts';
 import { send, type ActionsProps } from './actions.tsx';
 import { isSilent } from './health.ts';
 
-/** More tasks can be filtered by their state. */
+/** If there are more tasks, a filter by state is shown. */
 const MANY_TASKS = 8;
 
 interface TaskTableProps extends ActionsProps {
@@ -20,7 +20,7 @@ interface TaskTableProps extends ActionsProps {
   readonly status: ConnectorStateAnswer | undefined;
 }
 
-/** The worker, the figures and the trace of each task. */
+/** Shows the worker, the figures and the stack trace of each task. */
 export function TaskTable({ health, status, name, run }: TaskTableProps) {
   const restarts = new Map(health.restarts.map((restart) => [restart.task, restart]));
   const traces = new Map(status?.tasks.map(({ id, trace }) => [id, trace]));
@@ -65,7 +65,7 @@ export function TaskTable({ health, status, name, run }: TaskTableProps) {
 
 interface TaskRowProps extends ActionsProps {
   readonly task: TaskFigures;
-  /** The largest lag of all tasks, which has the longest bar; `undefined`: there are no bars. */
+  /** The largest lag of all tasks, which gets the longest bar; `undefined`: no bars are shown. */
   readonly maxLag: number | undefined;
   readonly restart: Restart | undefined;
 }
@@ -118,7 +118,7 @@ function partitionsText({ partitions }: TaskFigures): string {
   return rest === 0 ? names.join(', ') : `${names.join(', ')} +${String(rest)}`;
 }
 
-/** A folded trace, which is copied as Connect has it. */
+/** A stack trace in a fold, with a button that copies it unchanged. */
 function Trace({ text, task }: { readonly text: string; readonly task?: number }) {
   const [line = ''] = text.split('\n', 1);
   return (

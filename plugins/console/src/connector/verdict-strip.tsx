@@ -2,7 +2,7 @@ import type { Health } from '../common/answers.ts';
 import { durationText, shortTime } from '../common/time.ts';
 import { texts } from '../texts/connector.ts';
 
-/** The last verdicts as blocks, the newest on the right, as far as the worker has seen them. */
+/** Shows the last verdicts that the worker has seen as blocks, the newest on the right. */
 export function VerdictStrip({ verdicts }: Pick<Health, 'verdicts'>) {
   if (verdicts.length < 2) return null;
   return (

@@ -19,7 +19,7 @@ interface Search {
   readonly pages: readonly MessagePage[];
 }
 
-/** The messages of the topics that a sink reads or a source has written, as its converters read them. */
+/** Shows messages of the topics that a sink reads or a source has written, decoded by the converters of the connector. */
 export function ConnectorData({ name, health }: PartProps) {
   const isSink = health.type === 'sink';
   const [fields, setFields] = useState(() => fieldsOf(hints.value));
@@ -79,7 +79,7 @@ export function ConnectorData({ name, health }: PartProps) {
   );
 }
 
-/** The search that a link asks for. */
+/** The search fields that a link sets. */
 function fieldsOf({ topic = '', partition = '', offset = '' }: Hints): Fields {
   return { ...NO_FIELDS, topic, partition, offset };
 }
@@ -173,7 +173,7 @@ function Outcome({ path, isSink, search: { fields, pages }, isBusy, loadMore }: 
   );
 }
 
-/** A message as the console has it: long keys and values are cut. */
+/** A message as one line of JSON. Long keys and values are already cut off by the worker. */
 function jsonLine(message: ShownMessage): string {
   return `${JSON.stringify(message)}\n`;
 }

@@ -14,16 +14,16 @@ import { firstOf, placeText, readable, timeText } from './message.ts';
 interface MessageTableProps {
   /** The path of requests about the messages. */
   readonly path: string;
-  /** Only sinks can preview a message. */
+  /** Whether the connector is a sink; only sinks can preview a message. */
   readonly isSink: boolean;
   readonly messages: readonly ShownMessage[];
   readonly hasTopics: boolean;
 }
 
-/** A column of keys is narrow. */
+/** Keys are cut off at this number of characters, because their column is narrow. */
 const KEY_LENGTH = 60;
 
-/** Messages, one line each; one that is opened is whole. */
+/** Lists messages, one line each. The user can open a message to see all of it. */
 export function MessageTable({ path, isSink, messages, hasTopics }: MessageTableProps) {
   const [open, setOpen] = useState('');
   const titles = [
@@ -145,7 +145,7 @@ function PartView({ title, part }: { readonly title: string; readonly part: Show
   );
 }
 
-/** A preview of what the connector would write for the message now. */
+/** Previews what the connector would currently write for a message. */
 function MessagePreview({ path, message }: { readonly path: string; readonly message: ShownMessage }) {
   const [found, setFound] = useState<PreviewedRecord | undefined>();
   const { problem, run } = useAction();

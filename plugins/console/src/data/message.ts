@@ -3,7 +3,7 @@ import { exactDateTime } from '../common/time.ts';
 
 type Position = MessagePage['next'][number];
 
-/** The fields of the search as they are typed. */
+/** The fields of the search as typed by the user. */
 export interface Fields {
   readonly topic: string;
   readonly partition: string;
@@ -14,7 +14,7 @@ export interface Fields {
 
 export const NO_FIELDS: Fields = { topic: '', partition: '', key: '', offset: '', time: '' };
 
-/** The body of the request; `undefined` if the offset is not a number. */
+/** Builds the request body of a search; `undefined` if the offset is not a number. `before`: the positions where the last page ended. */
 export function queryOf(fields: Fields, before?: readonly Position[]): object | undefined {
   const { topic, partition, key, offset, time } = fields;
   if (offset.trim() !== '' && !/^\d{1,15}$/.test(offset.trim())) return undefined;
@@ -32,7 +32,7 @@ export function placeText({ topic, partition, offset }: Position): string {
   return `${topic}-${String(partition)}@${String(offset)}`;
 }
 
-/** A time with milliseconds, as records have them. */
+/** The time of a record, with milliseconds. */
 export function timeText(timestamp: number): string {
   return exactDateTime(timestamp);
 }
@@ -40,7 +40,7 @@ export function timeText(timestamp: number): string {
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 const MAX_INDENTED = 200_000;
 
-/** JSON on several lines, with its texts and numbers as they are; what is cut off or is no JSON stays as it is. */
+/** Adds line breaks and indentation to JSON, without changing its strings and numbers. A very long text is returned unchanged. */
 function indented(json: string): string {
   if (json.length > MAX_INDENTED) return json;
   const pieces: string[] = [];
@@ -59,7 +59,7 @@ function indented(json: string): string {
   return pieces.join('');
 }
 
-/** JSON on several lines, also where a converter for texts has read it; other text as it is. */
+/** Indents JSON, including JSON that a string converter returned as text. Other text is returned unchanged. */
 export function readable(part: Exclude<ShownPart, { readonly kind: 'null' }>): string {
   if (part.kind === 'hex' || part.cut !== undefined) return part.text;
   return part.kind === 'json' || isJson(part.text) ? indented(part.text) : part.text;
@@ -75,16 +75,16 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A later `data` is farther behind what is alike in all messages. */
+/** The start of a message is only left out if `data` begins at or after this character. */
 const MIN_ENVELOPE = 40;
 
-/** Messages of a format such as json_db begin alike: they are shown from their data on. */
+/** Messages of formats such as json_db start with the same fields, so the text before `data` or `payload` is left out. */
 function fromData(text: string): string {
   const at = text.startsWith('{') ? text.search(/"(?:data|payload)"\s*:/) : -1;
   return at < MIN_ENVELOPE ? text : `… ${text.slice(at)}`;
 }
 
-/** The beginning of a part, on one line. */
+/** The first characters of a key or value, on one line. */
 export function firstOf(part: ShownPart, length = 160): string {
   if (part.kind === 'null') return 'null';
   const text = part.kind === 'hex' ? `0x${part.text}` : fromData(part.text);

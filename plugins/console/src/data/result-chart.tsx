@@ -12,11 +12,11 @@ interface ResultChartProps {
 }
 
 const HEIGHT = 320;
-/** Width of a digit at the axis, in pixels. */
+/** Width of a digit in the labels of the axis, in pixels. */
 const CHARACTER = 6.5;
 const PADDING = 18;
 
-/** A column with numbers over the column with times; texts of another column are lines of their own. */
+/** Plots a numeric column against the time column. If a label column is chosen, each of its values becomes a separate line. */
 export function ResultChart({ result, columns: { time, values, labels } }: ResultChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [column, setColumn] = useState(values[0] ?? 0);
@@ -73,7 +73,7 @@ export function ResultChart({ result, columns: { time, values, labels } }: Resul
   );
 }
 
-/** Lines differ in their dashes, too. */
+/** If there are more lines than colours, lines with the same colour get different dashes. */
 const COLOURS = ['--accent', '--warn', '--good', '--bad', '--quiet'];
 const DASHES = [[], [6, 3], [2, 3]];
 

@@ -11,13 +11,16 @@ const TIMES = /^(?:TIMESTAMP|DATE)/i;
 export interface ChartColumns {
   readonly time: number;
   readonly values: readonly number[];
-  /** Columns with texts, whose values may be lines of their own. */
+  /** Text columns; each value of such a column can become a separate line of the chart. */
   readonly labels: readonly number[];
 }
 
 const TEXTS = /^(?:TEXT|VARCHAR|CHAR|BPCHAR|NAME|UUID|BOOL)/i;
 
-/** The columns of a chart: the first column with times, and all columns with numbers; `undefined` if one of them is missing. */
+/**
+ * Chooses the columns of a chart: the first time column, all numeric columns, and all text columns as labels. Returns `undefined` if there
+ * is no time column, no numeric column, or fewer than two rows.
+ */
 export function chartColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): ChartColumns | undefined {
   const time = columns.findIndex(({ type }) => TIMES.test(type));
   const matching = (kind: RegExp) => columns.flatMap(({ type }, index) => (kind.test(type) ? [index] : []));
@@ -25,25 +28,25 @@ export function chartColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'row
   return time < 0 || values.length === 0 || rows.length < 2 ? undefined : { time, values, labels: matching(TEXTS) };
 }
 
-/** A line of a chart, with a value for each of the times. */
+/** A line of a chart. It has one value for each element of `ChartData.times`; `undefined` where the row belongs to another line. */
 interface Series {
   readonly label: string;
   readonly values: readonly (number | null | undefined)[];
 }
 
 export interface ChartData {
-  /** Seconds, with the fractions that the database has; a time occurs once for each row of a line that has it. */
+  /** Seconds since the epoch with fractions, one for each row that is drawn. If several rows have the same time, the time is repeated. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  /** Lines that are not drawn. */
+  /** Number of lines that are not drawn. */
   readonly more: number;
 }
 
 const MAX_SERIES = 12;
 
 /**
- * Points by time. Each row is a point, also where several have the same time; only rows without a time are left out. `label`: the
- * column whose texts are lines of their own.
+ * Makes one point of each row, sorted by time. Rows with the same time stay separate points; rows without a time are left out. `label`:
+ * the column whose values become separate lines.
  */
 export function chartData(
   { rows }: Pick<SqlResult, 'rows'>,
@@ -61,7 +64,7 @@ export function chartData(
   const names = [...new Set(points.map(({ name }) => name))];
   const shown = names.slice(0, MAX_SERIES);
   const drawn = points.filter(({ name }) => shown.includes(name));
-  // Another line has no value at this point, which is not a gap: undefined, where null would be one.
+  // Points of other lines are `undefined`, because `null` would interrupt this line with a gap.
   const series = shown.map((name) => ({
     label: name,
     values: drawn.map((point) => (point.name === name ? point.number : undefined)),
@@ -69,7 +72,7 @@ export function chartData(
   return { times: drawn.map(({ at }) => at), series, more: names.length - shown.length };
 }
 
-/** A time as the database writes it, with microseconds, which Date does not keep. */
+/** Parses a time of the database into seconds. `Date` drops microseconds, so they are added afterwards. */
 function secondsOf(text: string): number | undefined {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) return undefined;
@@ -77,7 +80,7 @@ function secondsOf(text: string): number | undefined {
   return ms / 1000 + (micros === '' ? 0 : Number(`0.000${micros}`));
 }
 
-/** Line and column of a character, from 1. PostgreSQL counts characters, but editors count UTF-16 code units. */
+/** Converts PostgreSQL's position, which counts characters from 1, to a line and column from 1 and an index in UTF-16 code units. */
 export function placeOf(
   text: string,
   position: number,

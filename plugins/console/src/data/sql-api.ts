@@ -2,19 +2,19 @@ import type { SqlAnswer, SqlFailure, SqlLogin } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
 
-/** Integers beyond what a number holds are `bigint`. */
+/** A value of the result. Integers beyond the safe range of a number are `bigint`. */
 export type Cell = NonNullable<Extract<SqlAnswer, { data?: unknown }>['data']>[number][number] | bigint;
 
 export interface SqlResult {
-  /** Absent for statements that give no rows. */
+  /** Empty for statements that return no rows. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly rows: readonly (readonly Cell[])[];
-  /** There are more rows than these. */
+  /** Whether the statement has more rows than `rows`. */
   readonly hasMore: boolean;
   readonly ms: number;
 }
 
-/** The session of a database user. It is kept only in memory, so it ends with the page. */
+/** The session of a database user. It exists only in the memory of the page, so it is lost when the page is closed. */
 export interface Session {
   readonly user: string;
   readonly token: string;
@@ -31,7 +31,7 @@ export async function logOut({ token }: Session): Promise<void> {
   await request('POST', '/ui/sql/logout', { token });
 }
 
-/** Rejects with an AbortError when the signal is aborted: the worker then cancels the statement. */
+/** Runs a statement. If the signal is aborted, the worker cancels the statement, and the promise rejects with an AbortError. */
 export async function run(
   { token }: Session,
   sql: string,
@@ -68,7 +68,7 @@ export function isFailure(answer: object): answer is SqlFailure {
 
 const BLANKS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|\()*/;
 
-/** Statements that neither read nor insert. */
+/** First keywords of statements that are neither queries nor inserts. */
 const CHANGES: ReadonlySet<string> = new Set(
   (
     'abort alter analyze begin call checkpoint close cluster comment commit copy create deallocate declare delete discard do ' +
@@ -78,8 +78,8 @@ const CHANGES: ReadonlySet<string> = new Set(
 );
 
 /**
- * The kind of a statement, by its first word. Each kind has its own path in the API, which refuses other kinds. An unknown word is a
- * query, so that the database reports its syntax error.
+ * The kind of a statement, by its first word. The API has a path for each kind, which refuses the other kinds. An unknown word counts as
+ * a query, so that the database reports the syntax error.
  * @internal
  */
 export function kindOf(sql: string): 'query' | 'insert' | 'ddl' {

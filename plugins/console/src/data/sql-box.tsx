@@ -31,8 +31,8 @@ interface Outcome {
 }
 
 /**
- * The typed statements, which are kept in the memory of the page after the session and the view end. `ran`: the text that has run
- * last; `history`: statements that have run, the last one first. They are stored nowhere else, because they may contain secrets.
+ * The typed statements. They stay in the memory of the page when the session ends or the user leaves the view. They are stored nowhere
+ * else, because they may contain secrets. `ran`: the text that ran last; `history`: statements that have run, the latest first.
  */
 const kept: { sql: string; database: string; ran: string; history: readonly string[] } = {
   sql: '',
@@ -47,7 +47,7 @@ function keep(next: Partial<typeof kept>): void {
   setUnfinished({ address: SQL_ADDRESS, title: texts.statementOfSql }, isUnfinished);
 }
 
-/** The statements and their results, beside the tables of the database. */
+/** Shows the statements and their results, and next to them the tables of the database. */
 export function SqlBox({ session, leave }: SqlBoxProps) {
   const [sql, setSql] = useState(() => hints.value['statement'] ?? kept.sql);
   const [database, setDatabase] = useState(kept.database);
@@ -124,16 +124,16 @@ function useTables(session: Session, database: string): readonly SqlTable[] {
 
 interface Run {
   readonly outcomes: readonly Outcome[];
-  /** The place of the last failure in the text. */
+  /** The position of the last error in the text; `index` counts UTF-16 code units. */
   readonly fault: { readonly index: number } | undefined;
-  /** The result of the last statement, or that it is running. */
+  /** A status text: the last statement is running, was cancelled, or returned this number of rows. */
   readonly said: string;
   readonly isRunning: boolean;
   readonly start: (text: string, database: string) => Promise<void>;
   readonly stop: () => void;
 }
 
-/** Runs the statements of a text one after another, until one fails; what still runs is cancelled when its view is left. */
+/** Runs the statements of a text one after another until one fails. When the user leaves the view, a running statement is cancelled. */
 function useStatements(session: Session, leave: (reason: string) => void): Run {
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
   const [fault, setFault] = useState<Run['fault']>();
@@ -142,7 +142,7 @@ function useStatements(session: Session, leave: (reason: string) => void): Run {
   const stop = (): void => running.current?.abort();
   useEffect(() => stop, []);
 
-  /** Returns whether the next statement may run. */
+  /** Shows the result of a statement. Returns whether the next statement may run. */
   const show = (statement: Statement, answer: SqlResult | SqlFailure, before: readonly Outcome[]): boolean => {
     if (!isFailure(answer)) {
       const history = [statement.sql, ...kept.history.filter((each) => each !== statement.sql)];

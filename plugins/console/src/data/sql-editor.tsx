@@ -18,15 +18,15 @@ import type { SqlTable } from './sql-schema.ts';
 interface SqlEditorProps {
   readonly label: string;
   readonly text: string;
-  /** Completed as they are typed. */
+  /** Tables whose names and columns are completed while the user types. */
   readonly tables: readonly SqlTable[];
-  /** The index of the character where a fault is; another object marks it again. */
+  /** Index of the character to mark as an error. Passing a new object sets the mark again. */
   readonly fault: { readonly index: number } | undefined;
   readonly change: (text: string) => void;
   readonly run: () => void;
 }
 
-/** Columns by table, as the completion takes them. */
+/** The SQL language support, with the tables and columns for completion. */
 function languageOf(tables: readonly SqlTable[]) {
   const schema = Object.fromEntries(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
   return sql({ dialect: PostgreSQL, schema });
@@ -35,7 +35,7 @@ function languageOf(tables: readonly SqlTable[]) {
 const setFault = StateEffect.define<number | undefined>();
 const faultMark = Decoration.mark({ class: 'fault' });
 
-/** A mark at the fault, until the text is changed. */
+/** The mark at the error, which is removed when the text changes. */
 const faultField = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update: (marks, transaction) => {
@@ -66,7 +66,7 @@ const CLASSES = new Map(
   ].map(([node = '', name = '']) => [node, Decoration.mark({ class: name })]),
 );
 
-/** Colours with own classes: the library's have too little contrast in the dark theme. */
+/** Highlights the syntax with our own colours, because those of the library have too little contrast in the dark theme. */
 const colours = ViewPlugin.define(
   (view) => ({
     marks: coloured(view),
@@ -105,7 +105,10 @@ const look = editorLook('7em', '40vh', {
   },
 });
 
-/** A browser that replaces coloured text copies the colour as an inline style, which the content security policy forbids. */
+/**
+ * Replaces a selection itself. If the browser replaced coloured text, it would add the colour as an inline style, which the content
+ * security policy forbids.
+ */
 const replacing = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
     const isReplaced = event.inputType === 'insertText' && event.data !== null && !view.state.selection.main.empty;
@@ -164,7 +167,7 @@ export function SqlEditor(props: SqlEditorProps) {
     editor.current?.dispatch({ effects: language.current.reconfigure(languageOf(props.tables)) });
   }, [props.tables]);
 
-  // Text that does not come from typing, such as a statement of the history.
+  // Shows a text that was not typed, such as a statement of the history.
   useEffect(() => {
     const { current } = editor;
     if (current === undefined || current.state.doc.toString() === props.text) return;

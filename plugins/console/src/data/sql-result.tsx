@@ -11,7 +11,7 @@ import { MAX_ROWS, type Cell, type SqlResult } from './sql-api.ts';
 
 const ResultChart = lazy(() => import('./result-chart.tsx').then((module) => module.ResultChart));
 
-/** Rows as a table, or as a chart where they have a time and a number. */
+/** Shows rows as a table. If there is a time column and a numeric column, the user can switch to a chart. */
 export function SqlResultView({ result }: { readonly result: SqlResult }) {
   const [isChart, setChart] = useState(false);
   const { columns, rows, hasMore } = result;
@@ -73,7 +73,7 @@ function ResultTable({ result: { columns, rows } }: { readonly result: SqlResult
   );
 }
 
-/** Shorter values, such as times, are not wrapped. */
+/** Values of at most this length, such as times, are not wrapped. */
 const MAX_UNBROKEN = 32;
 
 function cellClass(cell: Cell, type: string): string {
@@ -89,7 +89,7 @@ function CellView({ cell }: { readonly cell: Cell }) {
   return <>{text.length > MAX_CELL ? `${text.slice(0, MAX_CELL)}…` : text}</>;
 }
 
-/** Two columns may have the same name. */
+/** Makes column names unique by appending a number, because two columns of a result may have the same name. */
 function unique(names: readonly string[]): readonly string[] {
   const seen = new Map<string, number>();
   return names.map((name) => {

@@ -2,7 +2,7 @@ import { run, isFailure, type Session } from './sql-api.ts';
 
 /** A table that the user may see, with its columns. */
 export interface SqlTable {
-  /** As a statement names it: quoted where needed, with the schema outside of `public`. */
+  /** The name to use in a statement: quoted if necessary, and with its schema unless that is `public`. */
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
@@ -10,7 +10,7 @@ export interface SqlTable {
 const COLUMNS = `select table_schema, table_name, column_name, data_type from information_schema.columns
 where table_schema not in ('information_schema', 'pg_catalog') order by table_schema, table_name, ordinal_position`;
 
-/** The tables of the database; none if the user may not list them. */
+/** Loads the tables of the database. The result is empty if the query fails, for instance because the user lacks a privilege. */
 export async function loadTables(
   session: Session,
   database: string,
@@ -20,10 +20,10 @@ export async function loadTables(
   return isFailure(answer) ? [] : tablesOf(answer.rows.map((row) => row.map(String)));
 }
 
-/** The most that the worker answers. */
+/** Maximum number of rows that the worker returns. */
 const MAX_COLUMNS = 5000;
 
-/** Tables from rows of schema, table, column and type. @internal */
+/** Groups rows of schema, table, column and type by table. @internal */
 export function tablesOf(rows: readonly (readonly string[])[]): readonly SqlTable[] {
   const found = new Map<string, { name: string; type: string }[]>();
   for (const [schema = '', table = '', name = '', type = ''] of rows) {

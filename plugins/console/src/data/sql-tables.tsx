@@ -7,13 +7,13 @@ import type { SqlTable } from './sql-schema.ts';
 
 interface SqlTablesProps {
   readonly tables: readonly SqlTable[];
-  /** Adds a name to the statement. */
+  /** Inserts a name into the statement. */
   readonly insert: (text: string) => void;
 }
 
 const MAX_SHOWN = 200;
 
-/** The tables of the database and their columns; a press of a name adds it to the statement. */
+/** Lists the tables of the database and their columns. Pressing a name inserts it into the statement. */
 export function SqlTables({ tables, insert }: SqlTablesProps) {
   const [text, setText] = useState('');
   const wanted = text.trim().toLowerCase();

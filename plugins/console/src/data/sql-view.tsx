@@ -10,12 +10,12 @@ import './data.css';
 import { isFailure, logIn, logOut, type Session } from './sql-api.ts';
 import { SqlBox } from './sql-box.tsx';
 
-/** Statements for the database, where its HTTP API is a service of this worker. */
+/** The view that runs SQL statements, if the database's HTTP API is a service of this worker. */
 export function SqlView() {
   const loaded = useLoaded('sql', () => request<SqlAvailable>('GET', '/ui/sql'));
   const [session, setSession] = useState<Session | undefined>();
   const { isBusy, problem, report, run } = useAction();
-  // The session must not outlive the view that has its token.
+  // When the view closes, the token is lost, so the session is ended.
   useEffect(
     () => () => {
       if (session !== undefined) logOut(session).catch(() => undefined);
@@ -65,7 +65,7 @@ interface LoginProps {
   readonly enter: (user: string, password: string) => Promise<void>;
 }
 
-/** The browser keeps what is typed, so that the password is in no state of the page. */
+/** The inputs are uncontrolled: their values are read only on submit, so the password never enters component state. */
 function Login({ isBusy, enter }: LoginProps) {
   const submit = (form: HTMLFormElement): Promise<void> => {
     const fields = new FormData(form);

@@ -1,16 +1,16 @@
-/** A statement of a text, with where it begins and ends there. */
+/** A statement of a text, with its start index and its end index (exclusive) in the text. */
 export interface Statement {
   readonly sql: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** Quoted texts and comments, in which a semicolon ends no statement. */
+/** Matches quoted texts and comments, in which a semicolon does not end a statement, and semicolons outside of them. */
 const SKIPPED =
   /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?(?:\1|$)|;/g;
 const COMMENTS = /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 
-/** The statements of a text, without those that consist of blanks and comments. */
+/** Splits a text into statements. Statements that consist only of blanks and comments are left out. */
 export function statementsIn(text: string): readonly Statement[] {
   const found: Statement[] = [];
   let from = 0;
