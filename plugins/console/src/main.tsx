@@ -79,7 +79,7 @@ function Head({ openWindow }: { readonly openWindow: (window: KeyWindow) => void
   );
 }
 
-/** The name of the environment, so that nobody takes production for another one. */
+/** Shows the name of the environment, so that users do not mistake production for another environment. */
 function Environment() {
   const title = worker.value?.title ?? '';
   if (title === '') return null;
@@ -102,7 +102,7 @@ function focusContent(event: Event): void {
   document.getElementById('content')?.focus();
 }
 
-/** Another view sets the title of the window and takes the focus, like another page. */
+/** When the view changes, sets the window title and moves the focus to the view, as a new page would. */
 function useArrival(view: string, name: string): void {
   const isFirst = useRef(true);
   useWindow(name === '' ? (PLACES.find((place) => place.view === view)?.title ?? texts.unknownPage) : name, rows.value);

@@ -1,23 +1,23 @@
 import type { DeadLetterGroup, PreviewedDeadLetter, WholeDeadLetter } from '../common/answers.ts';
 
-/** Why a record was not stored. */
+/** The reason why a record was not stored. */
 type Fault = Partial<Omit<WholeDeadLetter['fault'], 'exception'>>;
 export type Histogram = NonNullable<DeadLetterGroup['histogram']>;
 
-/** Stage, SQLSTATE or class, place and message in a line. */
+/** Formats a fault on one line: stage, SQLSTATE or exception class, table and column, message. */
 export function faultText({ stage, message, sqlstate, table, column, class: className }: Fault): string {
   const place = [table, column].filter(isFilled).join('.');
   const kind = sqlstate ?? className?.slice(className.lastIndexOf('.') + 1);
   return [stage, kind, place, message].filter(isFilled).join(' · ');
 }
 
-/** The bucket with the most records, of these the first. */
+/** The count and the start time of the first bucket that has the most records. */
 export function peakOf({ from, bucketMs, counts }: Histogram): { readonly count: number; readonly at: number } {
   const count = Math.max(...counts);
   return { count, at: from + counts.indexOf(count) * bucketMs };
 }
 
-/** The number of records by outcome, in their order. */
+/** Counts records by outcome. The outcomes are in the order of their first records. */
 export function outcomes(
   records: readonly PreviewedDeadLetter[],
 ): readonly (readonly [outcome: string, count: number])[] {
@@ -26,7 +26,7 @@ export function outcomes(
   return [...counts];
 }
 
-/** A hex dump: each line has the offset, sixteen bytes and their ASCII characters. */
+/** Formats bytes as a hex dump. Each line contains the offset, sixteen bytes, and their ASCII characters. */
 export function hexDump(hex: string): string {
   const lines: string[] = [];
   for (let at = 0; at < hex.length; at += 32) {

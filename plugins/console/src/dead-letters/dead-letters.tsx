@@ -21,7 +21,7 @@ import { ReplayList } from './replay-list.tsx';
 const FIRST_LIMIT = 100_000;
 const MAX_LIMIT = 10_000_000;
 
-/** The records of a sink that were not stored, why, and the way to replay them. */
+/** Shows the records that a sink did not store and the causes, and lets the user replay the records. */
 export function DeadLetters({ name }: Pick<PartProps, 'name'>) {
   const [limit, setLimit] = useState(FIRST_LIMIT);
   const path = `${connectorPath(name)}/dead-letters?limit=${String(limit)}`;
@@ -55,7 +55,7 @@ function topicText({ topic, scanned, hasMore }: DeadLettersAnswer): string {
 interface FoundRecordsProps {
   readonly name: string;
   readonly found: DeadLettersAnswer;
-  /** Called when a replay has ended: the groups have changed. */
+  /** Called when a replay has ended, because it changes the groups. */
   readonly onReplayed: () => void;
 }
 

@@ -2,12 +2,12 @@ import type { DeadLetterGroup } from '../common/answers.ts';
 
 type Fault = Pick<DeadLetterGroup, 'stage' | 'message' | 'sqlstate' | 'table' | 'column' | 'class'>;
 
-/** A fault in words, what it is about in short, and a statement that may fix it. */
+/** The title of a fault, short labels for its kind and place, and a statement that may fix it. */
 interface FaultTitle {
   readonly title: string;
-  /** Stage, SQLSTATE or class, table and column. */
+  /** Labels: the stage, the SQLSTATE or exception class, and the table and column. */
   readonly chips: readonly string[];
-  /** `undefined`: the console knows none. */
+  /** A statement that may fix the fault; `undefined` if the console does not know one. */
   readonly fix: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export function faultTitle({ stage, message, sqlstate, table, column, class: cla
   return { title: isFilled(message) ? message : (kind ?? ''), chips, fix: undefined };
 }
 
-/** A name that may have a schema. */
+/** Quotes a table or column name. A table name may be `schema.table`. */
 function quoted(name: string): string {
   return name
     .split('.')

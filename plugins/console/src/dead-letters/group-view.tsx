@@ -22,7 +22,7 @@ interface GroupViewProps {
   readonly onReplay: (group: string) => void;
 }
 
-/** Records with the same fault: how many, since when, examples, and what would become of them now, which is asked when it is opened. */
+/** Shows a group of records with the same fault: the number, the times and examples. An opened group previews a replay of its records. */
 export function GroupView({ name, group, onReplay }: GroupViewProps) {
   const [isOpen, setOpen] = useState(false);
   const [example, setExample] = useState(0);
@@ -87,7 +87,7 @@ function GroupSummary({ group }: { readonly group: DeadLetterGroup }) {
   );
 }
 
-/** The times of the records of a group, as bars; all groups have the same axis. */
+/** Shows as bars when the records of a group were written. All groups have the same time axis. */
 function GroupTimes({ histogram }: { readonly histogram: Histogram }) {
   const { from, bucketMs, counts } = histogram;
   const peak = peakOf(histogram);
@@ -110,7 +110,7 @@ function GroupTimes({ histogram }: { readonly histogram: Histogram }) {
     >
       <title>{text}</title>
       {counts.map((count, index) => {
-        // A single record among thousands is visible, too.
+        // The minimum height keeps a single record visible next to a bar of thousands.
         const height = count === 0 ? 0 : Math.max(2, (count / peak.count) * HEIGHT);
         return <rect key={index} x={index * STEP} y={HEIGHT - height} width={STEP} height={height} />;
       })}

@@ -10,15 +10,15 @@ import { faultText, outcomes } from './dead-letter-record.ts';
 interface ReplayPreviewProps {
   readonly title: string;
   readonly load: () => Promise<PreviewedDeadLettersAnswer>;
-  /** Whenever this becomes true, the preview is loaded without a press of the button. */
+  /** When this becomes true, the preview is loaded automatically, as if the user had pressed the button. */
   readonly isAskedAtOnce?: boolean;
-  /** Returns the offer that is shown if each previewed record would now be stored. */
+  /** Renders the button that is offered if all previewed records would now be stored. */
   readonly whenStored?: () => ComponentChildren;
-  /** More buttons. */
+  /** Further buttons, shown after the preview button. */
   readonly children?: ComponentChildren;
 }
 
-/** A button that previews a replay of records, and the result. */
+/** A button that previews a replay of records, and the result of the preview. */
 export function ReplayPreview({ title, load, isAskedAtOnce = false, whenStored, children }: ReplayPreviewProps) {
   const [preview, setPreview] = useState<PreviewedDeadLettersAnswer | undefined>();
   const { isBusy, problem, run } = useAction();
@@ -59,10 +59,10 @@ export function outcomeText({ records }: PreviewedDeadLettersAnswer): string {
 }
 
 const FIRST = 5;
-/** The outcome of a record whose own fault recurs. */
+/** The outcome of a record that would fail again with its stored fault. */
 const SAME_FAULT = 'fails with the same fault';
 
-/** The outcome of each record: its rows, its SQL, its faults. */
+/** Lists the outcome of each record: rows, SQL and faults. */
 export function PreviewedRecords({ records }: Pick<PreviewedDeadLettersAnswer, 'records'>) {
   const [isWhole, setWhole] = useState(false);
   useEffect(() => {

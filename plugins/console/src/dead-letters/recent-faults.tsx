@@ -12,7 +12,7 @@ interface RecentFaultsProps {
   readonly found: DeadLetters;
 }
 
-/** The faults that the tasks remember and, for a sink without a dead-letter topic, how to set one. */
+/** Lists the latest faults, which the tasks keep in memory. For a sink without a dead-letter topic, it explains how to configure one. */
 export function RecentFaults({ name, found: { topic, faults } }: RecentFaultsProps) {
   const { recent, unanswered } = faults;
   return (

@@ -7,7 +7,7 @@ import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/dead-letters.ts';
 import { recordAt, RecordView } from './record-view.tsx';
 
-/** One dead-letter record by its place in the topic. */
+/** A form that shows one dead-letter record by its partition and offset in the topic. */
 export function RecordSearch({ name }: { readonly name: string }) {
   const [partition, setPartition] = useState('0');
   const [offset, setOffset] = useState('');

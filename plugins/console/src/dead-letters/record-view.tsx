@@ -14,7 +14,7 @@ interface RecordViewProps {
   readonly deadLetter: WholeDeadLetter;
 }
 
-/** One dead-letter record: its fault, the record, its bytes and headers. */
+/** Shows one dead-letter record: the fault, the decoded record, its bytes and its headers. */
 export function RecordView({ name, deadLetter: given }: RecordViewProps) {
   const [whole, setWhole] = useState<WholeDeadLetter | undefined>();
   const deadLetter = whole ?? given;
@@ -40,7 +40,7 @@ export function RecordView({ name, deadLetter: given }: RecordViewProps) {
 
 interface BytesOfProps {
   readonly deadLetter: WholeDeadLetter;
-  /** Loads all bytes. */
+  /** Loads the whole record, with all bytes. */
   readonly load: () => Promise<void>;
 }
 

@@ -20,7 +20,10 @@ import {
 import { outcomeText, PreviewedRecords } from './previewed-records.tsx';
 import { SelectionFields } from './selection-fields.tsx';
 
-/** The records that the user has chosen to replay; another round chooses again. */
+/**
+ * The records that the user has chosen to replay. `round` increases with each choice, so that choosing the same group again also resets
+ * the form.
+ */
 export interface Chosen {
   readonly group: string;
   readonly rest?: RestOfReplay;
@@ -38,7 +41,7 @@ const DEFAULT_RATE = '1000';
 const MAX_RATE = 10_000_000;
 const MAX_TITLE = 160;
 
-/** Records are chosen, previewed, then replayed. */
+/** A form in which the user chooses records, previews a replay, and starts it. */
 export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps) {
   const [form, setForm] = useState<SelectionForm>(EVERYTHING);
   const [rate, setRate] = useState(DEFAULT_RATE);
@@ -112,7 +115,7 @@ interface GroupFieldProps {
   readonly onChange: (group: string) => void;
 }
 
-/** The choice between all records, the rest of a replay, and a group. */
+/** The choice between all records, the remaining records of a stopped replay, and the records of a group. */
 function GroupField({ groups, rest, value, selectRef, onChange }: GroupFieldProps) {
   const titles = new Map(groups.map((group) => [group.id, `${String(group.count)} · ${faultText(group)}`]));
   if (rest !== undefined) titles.set(restKey(rest), texts.restOf(rest.id));
@@ -130,14 +133,14 @@ function GroupField({ groups, rest, value, selectRef, onChange }: GroupFieldProp
   );
 }
 
-/** @throws Error: which field is wrong */
+/** @throws Error that names the invalid field */
 function bodyOf(form: SelectionForm, rest: RestOfReplay | undefined): SelectionBody {
   const body = selectionBody(form, rest);
   if ('problem' in body) throw new Error(texts.problems[body.problem]);
   return body;
 }
 
-/** @throws Error: the rate is wrong */
+/** @throws Error if the rate is invalid */
 function rateOf(text: string): number {
   const rate = Number(text);
   if (!Number.isInteger(rate) || rate < 1 || rate > MAX_RATE) throw new Error(texts.problems.rate);

@@ -23,14 +23,14 @@ interface Found {
 
 interface ReplayListProps {
   readonly name: string;
-  /** Another number looks at once. */
+  /** A change of this number reloads the list immediately. */
   readonly round: number;
   readonly onRest: (rest: RestOfReplay) => void;
-  /** Called when a replay that was running has ended. */
+  /** Called when a running replay has ended. */
   readonly onEnded: () => void;
 }
 
-/** The last replays with their progress. */
+/** Lists the latest replays with their progress. */
 export function ReplayList({ name, round, onRest, onEnded }: ReplayListProps) {
   const path = `${connectorPath(name)}/dead-letters`;
   const load = useReplays(path);
@@ -67,7 +67,7 @@ export function ReplayList({ name, round, onRest, onEnded }: ReplayListProps) {
   );
 }
 
-/** Loads the replays; their rates are those since the last time. */
+/** Returns a function that loads the replays. It computes the rate of each replay since its previous call. */
 function useReplays(path: string): () => Promise<Found> {
   const last = useRef<ReadonlyMap<number, ReadAt>>(new Map());
   return async () => {
@@ -113,7 +113,7 @@ function ReplayItem({ path, replay, rate, onStop, onRest }: ReplayItemProps) {
       </p>
       {reason === null ? null : <p class={state === 'FAILED' ? 'problem' : undefined}>{reason}</p>}
       {isWritable.value ? (
-        // The button that stops it is gone then.
+        // The stop button disappears with the replay's end, so the title gets the focus.
         <ReplayButtons replay={replay} onRest={onRest} onStop={() => onStop().then(() => title.current?.focus())} />
       ) : null}
       {!isRunning && failed > 0 ? (

@@ -1,13 +1,13 @@
 import type { ReplayAnswer } from '../common/answers.ts';
 import type { RestOfReplay } from './selection-form.ts';
 
-/** The number of records that a replay had read at a time (milliseconds). */
+/** `read`: the number of records that a replay had read at the time `at`, in milliseconds. */
 export interface ReadAt {
   readonly at: number;
   readonly read: number;
 }
 
-/** The number of processed offsets, and of all. */
+/** The number of processed offsets, and the number of all offsets of the replay. */
 export function progressOf({ partitions }: Pick<ReplayAnswer, 'partitions'>): {
   readonly done: number;
   readonly all: number;
@@ -17,13 +17,16 @@ export function progressOf({ partitions }: Pick<ReplayAnswer, 'partitions'>): {
   return { done: sum(({ from, next }) => next - from), all: sum(({ from, end }) => end - from) };
 }
 
-/** Records read per second; `undefined`: unknown. */
+/** Records read per second between two moments; `undefined` if unknown. */
 export function readRate(before: ReadAt | undefined, now: ReadAt): number | undefined {
   if (before === undefined || now.at <= before.at || now.read < before.read) return undefined;
   return ((now.read - before.read) * 1000) / (now.at - before.at);
 }
 
-/** The records that it has not processed; `undefined`: none, or its transforms are unknown. */
+/**
+ * The records that an ended replay has not processed. Returns `undefined` if there are none, or if the replay had its own transforms,
+ * which a new replay would lack.
+ */
 export function restOf({ id, state, transforms, selection, partitions }: ReplayAnswer): RestOfReplay | undefined {
   if (state !== 'STOPPED' && state !== 'FAILED') return undefined;
   const left = partitions.filter(({ next, end }) => next < end);
@@ -37,7 +40,7 @@ export function restOf({ id, state, transforms, selection, partitions }: ReplayA
   return transforms !== null || offsets.length === 0 ? undefined : { id, selection: { ...selection, offsets } };
 }
 
-/** The offsets of records that this replay has written again: they are after its end offsets. */
+/** Offsets of the records that failed again in this replay. They were written back to the topic, after the end offsets of the replay. */
 export function failedAgain({ partitions }: ReplayAnswer): {
   readonly offsets: readonly { readonly partition: number; readonly from: number }[];
 } {

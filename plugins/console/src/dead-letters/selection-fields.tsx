@@ -9,7 +9,7 @@ interface SelectionFieldsProps {
   readonly onChange: (form: SelectionForm) => void;
 }
 
-/** Filters of a selection, and other transforms; folded, because most replays need neither. */
+/** Fields for filters and for other transforms. They are folded, because most replays need neither. */
 export function SelectionFields({ form, onChange }: SelectionFieldsProps) {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const field = (key: Exclude<keyof SelectionForm, 'ranges'>) => ({
@@ -50,7 +50,7 @@ interface RangesProps {
   readonly onChange: (ranges: readonly RangeForm[]) => void;
 }
 
-/** Partitions with their offsets; the first has no button that removes it. */
+/** Fields for ranges of offsets in partitions. The first range cannot be removed. */
 function Ranges({ ranges, onChange }: RangesProps) {
   const add = useRef<HTMLButtonElement>(null);
   const remove = (index: number): void => {

@@ -1,17 +1,17 @@
-/** Offsets of one partition, as typed. */
+/** A range of offsets of one partition, as typed by the user. */
 export interface RangeForm {
   readonly partition: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** The fields of a selection of records as they are typed; an empty field does not restrict it. */
+/** The fields of a selection of records, as typed by the user. An empty field does not restrict the selection. */
 export interface SelectionForm {
-  /** The id of a group, or the key of the records that a stopped replay has not processed. */
+  /** The ID of a group, or the key that `restKey` returns for a stopped replay; empty for all records. */
   readonly group: string;
-  /** At least one. */
+  /** Contains at least one range, which may be empty. */
   readonly ranges: readonly RangeForm[];
-  /** The value of an input of the type `datetime-local`. */
+  /** Values of `datetime-local` inputs. */
   readonly since: string;
   readonly until: string;
   readonly stage: string;
@@ -21,11 +21,11 @@ export interface SelectionForm {
   readonly column: string;
   readonly topic: string;
   readonly message: string;
-  /** JSON of options. */
+  /** Options of transforms as JSON. */
   readonly transforms: string;
 }
 
-/** The body of a preview; a replay has `rate` besides. */
+/** The request body of a preview. The request body of a replay also has `rate`. */
 export interface SelectionBody {
   readonly selection: Readonly<Record<string, unknown>>;
   readonly transforms?: Readonly<Record<string, string>>;
@@ -37,13 +37,13 @@ export interface RestOfReplay {
   readonly selection: Readonly<Record<string, unknown>>;
 }
 
-/** The field that is invalid. */
+/** Names the invalid field. */
 export interface SelectionProblem {
   readonly problem: 'partition' | 'offsets' | 'time' | 'transforms';
 }
 
 export const ANY_RANGE: RangeForm = { partition: '', from: '', to: '' };
-/** Limit of the form; the API accepts more. */
+/** Maximum number of ranges in the form. The API accepts more. */
 export const MAX_RANGES = 100;
 export const EVERYTHING: SelectionForm = {
   ...{ group: '', ranges: [ANY_RANGE], since: '', until: '' },
@@ -51,7 +51,7 @@ export const EVERYTHING: SelectionForm = {
 };
 export const FILTERS = ['stage', 'class', 'sqlstate', 'table', 'column', 'topic', 'message'] as const;
 
-/** The body of a request, or the field that is invalid. `rest`: the records that the key of a stopped replay refers to. */
+/** Builds the request body, or returns the invalid field. `rest`: the records to use if `group` is the key of this stopped replay. */
 export function selectionBody(form: SelectionForm, rest?: RestOfReplay): SelectionBody | SelectionProblem {
   const { group, since, until } = form;
   const offsets: Readonly<Record<string, number>>[] = [];
@@ -76,7 +76,7 @@ export function selectionBody(form: SelectionForm, rest?: RestOfReplay): Selecti
   return { selection, ...(transforms === undefined ? {} : { transforms }) };
 }
 
-/** `undefined`: nothing is given. */
+/** Parses a range. Returns `undefined` if it is empty, and the name of the problem if it is invalid. */
 function rangeOf({
   partition,
   from,
@@ -88,12 +88,12 @@ function rangeOf({
   return part === undefined ? undefined : defined({ partition: part, from: first, to: last });
 }
 
-/** The key of a stopped replay's rest, in place of the id of a group. */
+/** The key that represents the unprocessed records of a stopped replay in the choice of groups. */
 export function restKey({ id }: Pick<RestOfReplay, 'id'>): string {
   return `rest-of-${String(id)}`;
 }
 
-/** `undefined`: the field is empty. `null`: its text is not a number. */
+/** Parses a number. Returns `undefined` for an empty field, and `null` for a text that is not a valid number. */
 function number(text: string): number | undefined | null {
   const digits = text.trim();
   if (digits === '') return undefined;

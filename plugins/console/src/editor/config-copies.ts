@@ -1,6 +1,6 @@
 import type { Entry } from './config-document.ts';
 
-/** The configuration that is copied. */
+/** The configuration to copy. */
 export interface CopiedConfig {
   readonly entries: readonly Entry[];
   readonly secrets: ReadonlySet<string>;
@@ -8,7 +8,9 @@ export interface CopiedConfig {
 
 const CONTROLS: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\f': '\\f' };
 
-/** A command for a POSIX shell; secrets are variables, which the caller sets to JSON text without its quotes. */
+/**
+ * A curl command for a POSIX shell. Secrets are shell variables. Their values must be escaped as in JSON, without the surrounding quotes.
+ */
 export function curlCommand(origin: string, { entries, secrets }: CopiedConfig): string {
   const name = nameIn(entries);
   const variables = new VariableNames();
@@ -69,12 +71,12 @@ function nameIn(entries: readonly Entry[]): string {
   return entries.find(([key]) => key === 'name')?.[1] ?? '';
 }
 
-/** Between single quotes a shell changes nothing. */
+/** Quotes a text with single quotes, in which a shell interprets no character. */
 function shellText(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Quoted parts one after the other are one word; what ends and begins again between two of them says nothing. */
+/** Removes the closing and opening quotes between adjacent quoted parts, which a shell joins to one word. */
 function joined(text: string): string {
   return text.replaceAll(/(?<!\\)''/g, '');
 }
@@ -83,7 +85,7 @@ function escaped(text: string): string {
   return text.replace(/[\\\n\r\t\f]|[^ -~]/g, (character) => CONTROLS[character] ?? unicode(character));
 }
 
-/** Double-quoted YAML takes what JSON takes, but for characters that are not printable. */
+/** A double-quoted YAML string: a JSON string in which unprintable characters are escaped, too. */
 function yamlText(text: string): string {
   return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, unicode);
 }
@@ -92,7 +94,7 @@ function unicode(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Kubernetes takes lower-case letters, digits, dots and hyphens, and letters or digits at both ends. */
+/** Converts a name for Kubernetes: lower-case letters, digits, dots and hyphens, with a letter or digit at both ends. */
 function resourceName(name: string): string {
   const safe = name.toLowerCase().replace(/[^a-z0-9.-]/g, '-');
   const start = safe.search(/[a-z0-9]/);
@@ -102,7 +104,7 @@ function resourceName(name: string): string {
   return whole === '' ? 'connector' : whole;
 }
 
-/** `CONNECTION_PASSWORD` for `connection.password`; no two keys have the same. */
+/** Assigns a variable name to each key, such as `CONNECTION_PASSWORD` to `connection.password`. No name is assigned twice. */
 class VariableNames {
   readonly #taken = new Set<string>();
 

@@ -1,16 +1,16 @@
 import type { Entry } from './config-document.ts';
 
-/** The change of one key from the stored to the edited configuration. */
+/** The difference in one key between the stored and the edited configuration. */
 export interface KeyChange {
   readonly key: string;
   readonly kind: 'added' | 'changed' | 'removed';
-  /** Neither value is to be shown. */
+  /** Whether the values must not be shown. */
   readonly isSecret: boolean;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** The changed keys, in the order of the stored configuration, then of the new one. */
+/** The changed keys: first those of the stored configuration in its order, then the added keys in the order of the new one. */
 export function configDifference(
   before: readonly Entry[],
   after: readonly Entry[],

@@ -2,10 +2,10 @@ import { printParseErrorCode, visit } from 'jsonc-parser';
 import type { StoredConfig } from '../common/answers.ts';
 import { texts } from '../texts/editor.ts';
 
-/** A key of a configuration with its value. The worker refuses `null`, but other workers may have stored it. */
+/** A key of a configuration with its value. This worker refuses `null` values, but a Java worker may have stored one. */
 export type Entry = StoredConfig['entries'][number];
 
-/** A part of a text, by its first and last offset. */
+/** A part of a text, from the index `from` (inclusive) to the index `to` (exclusive). */
 export interface Place {
   readonly from: number;
   readonly to: number;
@@ -15,7 +15,7 @@ export interface DocumentProblem extends Place {
   readonly message: string;
 }
 
-/** A parsed text. If it has a syntax error, the entries are those before it. */
+/** A parsed text. If the text has a syntax error, `entries` has only the entries before the error. */
 export interface ParsedDocument {
   readonly entries: readonly Entry[];
   /** The places of the keys. */
@@ -23,26 +23,26 @@ export interface ParsedDocument {
   readonly problems: readonly DocumentProblem[];
 }
 
-/** Limit of the problems that are shown. */
+/** Maximum number of problems that are shown. */
 const MAX_PROBLEMS = 50;
 const MAX_SHOWN = 20;
 
-/** Each key on a line of its own. */
+/** Formats entries as JSON, with each key on its own line. */
 export function documentText(entries: readonly Entry[]): string {
   if (entries.length === 0) return '{}\n';
   const lines = entries.map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`);
   return `{\n${lines.join(',\n')}\n}\n`;
 }
 
-/** Numbers, true and false become text, as the API takes them. Keys keep the order that they are written in. */
+/** Parses the JSON text of a configuration. Numbers and booleans become strings, as in the API. The order of the keys is kept. */
 export function parseDocument(text: string): ParsedDocument {
   const entries: Entry[] = [];
   const places = new Map<string, Place>();
   const problems: DocumentProblem[] = [];
   let part: DocumentPart = 'start';
-  /** The key whose value comes next. */
+  /** The key whose value follows. */
   let key: string | undefined;
-  /** Only an object is a document, and its values are not objects or arrays. */
+  /** Reports a problem, because the document is not an object, or because a value is an object or array. */
   const refuse = (offset: number, length: number): never => {
     const message = part === 'start' ? texts.expected('{', text.slice(offset, offset + length)) : texts.noValue;
     throw new DocumentError({ from: offset, to: offset + length }, message);
@@ -117,12 +117,12 @@ export function topicsIn(entries: readonly Entry[]): readonly string[] {
   return (valueIn(entries, 'topics') ?? '').split(',').flatMap((topic) => topic.trim() || []);
 }
 
-/** The body of a request. */
+/** Converts the entries to the request body. */
 export function configBody(entries: readonly Entry[]): Readonly<Record<string, string | null>> {
   return Object.fromEntries(entries);
 }
 
-/** The number of the line that an offset is in, from 1. */
+/** The number of the line, from 1, that contains the character at this index. */
 export function lineOf(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
@@ -138,11 +138,11 @@ class DocumentError extends Error {
   }
 }
 
-/** The part of a document in which an error is. */
+/** The part of a document that the parser is in. */
 type DocumentPart = 'start' | 'object' | 'end';
 
 function syntaxText(code: string, found: string, part: DocumentPart, hasKey: boolean): string {
-  // The parser reports a missing brace after the end of the object.
+  // This check precedes that of `part`, because the parser reports a missing closing brace after the end of the object.
   if (code === 'CloseBraceExpected') return texts.expected('}', found);
   if (part === 'end') return texts.moreText;
   switch (code) {

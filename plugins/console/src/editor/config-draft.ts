@@ -1,13 +1,13 @@
 import { configDifference } from './config-difference.ts';
 import { documentText, parseDocument, withoutKey, withValue, type Entry } from './config-document.ts';
 
-/** Unsaved edits. */
+/** Unsaved edits of a configuration. */
 export interface ConfigDraft {
-  /** The version of the stored configuration that was edited. */
+  /** Version of the stored configuration `base` from which the edits started. */
   readonly version: string;
   readonly base: readonly Entry[];
   readonly entries: readonly Entry[];
-  /** While it is shown as JSON. */
+  /** The JSON text; `undefined` while the draft is shown as a form. */
   readonly text: string | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface ConfigDraft {
 export interface FirstDocument {
   readonly entries: readonly Entry[];
   readonly text: string | undefined;
-  /** The stored configuration has changed since; the edits were applied to the new one. */
+  /** True if the stored configuration changed after the edits began, so that they were applied to the new configuration. */
   readonly isMoved: boolean;
 }
 
@@ -26,7 +26,7 @@ export function firstDocument(
   if (draft === undefined) return { entries: stored.entries, text: undefined, isMoved: false };
   if (draft.version === stored.version) return { entries: draft.entries, text: draft.text, isMoved: false };
   const entries = moved(draft, stored.entries);
-  // An invalid text cannot be applied to another configuration.
+  // An invalid text stays unchanged, because it cannot be parsed and applied to the new configuration.
   const isRight = draft.text !== undefined && parseDocument(draft.text).problems.length === 0;
   return { entries, text: isRight ? documentText(entries) : draft.text, isMoved: true };
 }
@@ -54,7 +54,7 @@ export function keptDraft(name: string): ConfigDraft | undefined {
   return drafts.get(name);
 }
 
-/** `undefined` removes the draft. Beyond 50 drafts, the oldest one is dropped. */
+/** Keeps a draft; `undefined` removes it. If there are more than 50 drafts, the oldest one is dropped. */
 export function keepDraft(name: string, draft: ConfigDraft | undefined): void {
   drafts.delete(name);
   if (draft === undefined) return;

@@ -8,7 +8,7 @@ interface ConfigFieldProps {
   readonly field: Field;
   /** `undefined`: the key is not in the document. */
   readonly value: string | undefined;
-  /** The placeholder of a stored secret. */
+  /** The placeholder that represents a stored secret. */
   readonly mark: string;
   readonly showsErrors: boolean;
   readonly isReadOnly: boolean;
@@ -20,12 +20,12 @@ interface ControlProps extends ConfigFieldProps {
   readonly described: string;
 }
 
-/** The id of the control of a key. */
+/** The ID of the input element of a key. */
 export function fieldId(key: string): string {
   return `option-${key}`;
 }
 
-/** One option: its name, value, documentation and errors. */
+/** Shows one option with its name, value, documentation and errors. */
 export function ConfigField(props: ConfigFieldProps) {
   const { field, value, showsErrors, isReadOnly, onChange } = props;
   const id = fieldId(field.key);
@@ -97,7 +97,7 @@ function Choice(props: ControlProps) {
   );
 }
 
-/** Stored secrets are not sent to the page. A variable is not a secret, so it is shown. */
+/** The input for a secret. A stored secret is not sent to the page. A reference to a config provider is not secret, so it is shown. */
 function Secret(props: ControlProps) {
   const { value, mark, onChange } = props;
   const isStored = value === mark;

@@ -11,24 +11,24 @@ import { fieldGroups, type Field, type FieldGroup } from './config-form.ts';
 
 export interface ConfigFormProps {
   readonly entries: readonly Entry[];
-  /** The keys of the first document in their order, which places new keys. */
+  /** The keys of the initial document. New keys are inserted in this order. */
   readonly order: readonly string[];
   readonly validation: ConsoleValidation;
   readonly stored: readonly Entry[];
   readonly mark: string;
-  /** Whether errors of keys that are not in the document are shown. */
+  /** Whether to show errors of keys that are missing in the document. */
   readonly showsMissing: boolean;
   readonly isReadOnly: boolean;
   readonly onChange: (entries: readonly Entry[]) => void;
 }
 
-/** The document as a form, built from the worker's description of the options. */
+/** Shows the document as a form, which is built from the worker's description of the options. */
 export function ConfigForm(props: ConfigFormProps) {
   const { entries, order, validation, stored, mark, isReadOnly, onChange } = props;
   const [wanted, setWanted] = useState('');
   const first = useMemo(() => new Set(order), [order]);
   const change = (key: string, next: string | undefined): void => {
-    // Removing what was typed over a stored secret restores the stored secret.
+    // If the user removes a new secret that replaced a stored one, the stored secret is restored.
     const isKept = next === undefined && valueIn(entries, key) !== mark && valueIn(stored, key) === mark;
     const kept = isKept ? mark : next;
     onChange(kept === undefined ? withoutKey(entries, key) : withValue(entries, key, kept, order));
@@ -73,7 +73,7 @@ export function ConfigForm(props: ConfigFormProps) {
   );
 }
 
-/** The options with the text in their names or documentation, whatever group they are in. */
+/** The options of all groups whose name or documentation contains the text. */
 function foundFields(groups: readonly FieldGroup[], wanted: string): readonly Field[] {
   const text = wanted.trim().toLowerCase();
   return groups

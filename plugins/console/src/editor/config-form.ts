@@ -2,7 +2,7 @@ import type { ConsoleValidation } from '../common/answers.ts';
 import { texts } from '../texts/editor.ts';
 import type { Entry } from './config-document.ts';
 
-/** The keys of what was withheld and why, as text; `undefined`: nothing was. */
+/** Lists the withheld keys and the reasons as two texts; `undefined` if no value was withheld. */
 export function withheldTexts(
   withheld: ConsoleValidation['withheld'] | undefined,
 ): readonly [string, string] | undefined {
@@ -16,7 +16,7 @@ export interface Field {
   readonly label: string;
   readonly type: string;
   readonly documentation: string;
-  /** `undefined`: there is none. */
+  /** The default; `undefined` if the option has none. */
   readonly byDefault: string | undefined;
   readonly importance: string;
   readonly isRequired: boolean;
@@ -27,7 +27,7 @@ export interface Field {
 export interface FieldGroup {
   readonly title: string;
   readonly fields: readonly Field[];
-  /** Shown when asked for, and when something in it is wrong. */
+  /** Fields in a fold, which is open at first if one of them has an error. */
   readonly advanced: readonly Field[];
   readonly isOpen: boolean;
   readonly isAdvancedOpen: boolean;
@@ -41,8 +41,8 @@ interface Draft extends Field {
 }
 
 /**
- * Required options come first, then the groups in their order, then keys that no plugin knows. `first`: the keys that the document had
- * at first, which are never advanced. Keys that were added since keep their place.
+ * Groups the fields: first required options, then the groups in their order, then keys that no plugin knows. `first`: the keys of the
+ * initial document, which are never advanced. Keys that the user adds stay in their groups.
  */
 export function fieldGroups(
   validation: ConsoleValidation,
@@ -73,7 +73,7 @@ export function fieldGroups(
   ].filter(({ fields, advanced }) => fields.length + advanced.length > 0);
 }
 
-/** The errors by key, in the order of the answer. */
+/** The errors by key, in the order of the worker's response. */
 export function errorsOf(validation: ConsoleValidation): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   for (const { value } of validation.configs) {
@@ -85,7 +85,7 @@ export function errorsOf(validation: ConsoleValidation): ReadonlyMap<string, rea
   return found;
 }
 
-/** PostgreSQL refuses a user without saying that the password is wrong; it is what users have to change. */
+/** Moves the error of a failed password authentication from the user to the password, because that is what must be changed. */
 function optionOf(key: string, error: string): string {
   return key === 'connection.user' && error.includes('password authentication failed') ? 'connection.password' : key;
 }
@@ -93,12 +93,12 @@ function optionOf(key: string, error: string): string {
 function groupOf(title: string, fields: readonly Draft[], isOpen: boolean): FieldGroup {
   const advanced = fields.filter(({ isAdvanced }) => isAdvanced);
   const isAdvancedOpen = advanced.some(({ errors }) => errors.length > 0);
-  // A group in which every option is advanced needs no second fold.
+  // If all options of a group are advanced, they need no fold within the group.
   if (advanced.length === fields.length) return { title, fields, advanced: [], isOpen, isAdvancedOpen };
   return { title, fields: fields.filter((field) => !field.isAdvanced), advanced, isOpen, isAdvancedOpen };
 }
 
-/** One field for each visible key, and for invisible keys with errors. */
+/** One field for each key that is visible or has errors. */
 function draftsOf(
   validation: ConsoleValidation,
   given: ReadonlySet<string>,
@@ -110,7 +110,7 @@ function draftsOf(
     const wrong = errors.get(value.name) ?? [];
     if (drafts.has(value.name) || (!value.visible && wrong.length === 0)) continue;
     const isSet = given.has(value.name);
-    // Options that the worker sets itself (`converter.type`) are required too, but valid without a value.
+    // Options that the worker sets itself (`converter.type`) are declared as required, but are valid without a value.
     const isNeeded = definition?.required === true && (definition.importance !== 'LOW' || wrong.length > 0);
     const { importance = 'MEDIUM', group, order = 0 } = definition ?? {};
     drafts.set(value.name, {

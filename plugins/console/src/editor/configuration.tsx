@@ -21,7 +21,7 @@ import { useDocument, useValidation } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
 import { SaveDialog } from './save-dialog.tsx';
 
-/** A connector's configuration, to be looked at and changed. */
+/** Shows the configuration of a connector, and lets the user change it. */
 export function Configuration({ name, health }: PartProps) {
   const [isSaved, setSaved] = useState(false);
   const path = `/ui${connectorPath(name)}/config`;
@@ -41,7 +41,7 @@ export function Configuration({ name, health }: PartProps) {
     setSaved(false);
     reload();
   };
-  // An editor of its own each time: what was typed is done with, also where nothing that is shown has changed.
+  // The key creates a new editor after each load, so that typed text is discarded even if the loaded configuration is the same.
   return (
     <Async of={loaded}>
       {(stored) => (
@@ -127,7 +127,7 @@ interface SavingProps {
   readonly changes: readonly KeyChange[];
   readonly isSaved: boolean;
   readonly isUnsaved: boolean;
-  /** The document is right and was checked. */
+  /** Whether the document is valid and its current state was checked by the worker. */
   readonly isReady: boolean;
   readonly sentAlong: string;
   readonly effect: string;
@@ -135,11 +135,11 @@ interface SavingProps {
   readonly discard: () => void;
 }
 
-/** The buttons that save or discard changes, and what has become of them. */
+/** The buttons that save or discard changes, and the result of saving. */
 function Saving({ name, changes, isSaved, isUnsaved, isReady, sentAlong, effect, save, discard }: SavingProps) {
   const [isAsking, setAsking] = useState(false);
   const outcome = useRef<HTMLSpanElement>(null);
-  // The button that was pressed is gone with the dialog.
+  // The pressed button has disappeared with the dialog, so another element gets the focus.
   useEffect(() => {
     if (isSaved) outcome.current?.focus();
   }, [isSaved]);

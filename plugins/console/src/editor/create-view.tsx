@@ -30,7 +30,7 @@ const CLASS_HINT = 'class-hint';
 /** The worker's placeholder for a stored value; a new connector has none. */
 const MARK = '[hidden]';
 
-/** A new connector: its class, its topics, its options, and a preview. */
+/** The view that creates a connector: class, topics or tables, options, and a preview. */
 export function CreateView() {
   const { value: plugins = [], error } = useLoaded('plugins', () =>
     request<readonly PluginInfo[]>('GET', '/connector-plugins'),
@@ -54,7 +54,7 @@ interface NewDraft {
 }
 
 const NO_DRAFT: NewDraft = { entries: [], text: undefined, state: 'RUNNING' };
-/** The draft when the view was left. It is kept only in the memory of the page, because it may contain secrets. */
+/** The current draft, which survives when the user leaves the view. It is only kept in memory, because it may contain secrets. */
 let draft = NO_DRAFT;
 
 function keep(next: NewDraft): boolean {
@@ -66,7 +66,7 @@ function keep(next: NewDraft): boolean {
 
 interface NewConnectorProps {
   readonly plugins: readonly PluginInfo[];
-  /** Starts with an empty document. */
+  /** Starts again with an empty document. */
   readonly again: () => void;
 }
 
@@ -79,7 +79,7 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
   const [tables, setTables] = useState<SourceTables | undefined>();
   const { isBusy, problem, report, run } = useAction();
   const { entries, text, isWrong } = edited;
-  // An error belongs to what was sent.
+  // An error refers to the entries that were sent, so it is removed when they change.
   useEffect(() => report(''), [entries]);
   useEffect(() => {
     setUnfinishedHere(keep({ entries, text, state }));
@@ -133,7 +133,7 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
   );
 }
 
-/** The source whose tables are chosen from a list. */
+/** Class name of the source whose tables the user can choose from a list. */
 const TABLE_SOURCE = 'DbSourceConnector';
 
 interface ChoicesProps {
@@ -143,7 +143,7 @@ interface ChoicesProps {
   readonly onTables: (tables: SourceTables) => void;
 }
 
-/** The topics that a sink reads, or the tables of a source. */
+/** The choice of the topics of a sink or of the tables of a source. */
 function Choices({ type, document, tables, onTables }: ChoicesProps) {
   const { entries, change } = document;
   if (type === 'sink')
@@ -162,7 +162,7 @@ function Choices({ type, document, tables, onTables }: ChoicesProps) {
 
 const DEAD_LETTER_TOPIC = 'errors.deadletterqueue.topic.name';
 
-/** Without a dead-letter topic, a sink fails at the first record that it cannot store. */
+/** A checkbox for a dead-letter topic, without which a sink fails at the first record that it cannot store. */
 function KeepFailed({ document: { entries, change } }: { readonly document: EditedDocument }) {
   const name = valueIn(entries, 'name') ?? '';
   const isKept = (valueIn(entries, DEAD_LETTER_TOPIC) ?? '') !== '';
@@ -212,7 +212,7 @@ interface ClassChoiceProps {
   readonly document: EditedDocument;
 }
 
-/** The first step: what the connector does, as cards, and every other class in a list. */
+/** The first step, in which the user chooses the class: common purposes as cards, and all other classes in a list. */
 function ClassChoice({ plugins, document }: ClassChoiceProps) {
   const { entries, change } = document;
   const cards = texts.cards.flatMap((card) => {

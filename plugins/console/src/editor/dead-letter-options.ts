@@ -1,6 +1,6 @@
 import { valueIn, withValue, type Entry } from './config-document.ts';
 
-/** The options that keep the failed records of a sink in a topic. The name of the topic is a proposal. */
+/** Options with which a sink writes failed records to a dead-letter topic. The topic name is a proposal. */
 export function deadLetterOptions(name: string): Readonly<Record<string, string>> {
   return {
     'errors.tolerance': 'all',
@@ -9,7 +9,7 @@ export function deadLetterOptions(name: string): Readonly<Record<string, string>
   };
 }
 
-/** A topic that the configuration names already stays. */
+/** Adds the options for a dead-letter topic. If the configuration already names a topic, that name is kept. */
 export function withDeadLetters(name: string, entries: readonly Entry[]): readonly Entry[] {
   return Object.entries(deadLetterOptions(name)).reduce<readonly Entry[]>((result, [key, value]) => {
     const isNamed = key.endsWith('topic.name') && (valueIn(result, key) ?? '') !== '';

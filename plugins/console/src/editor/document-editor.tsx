@@ -23,7 +23,7 @@ const NOTHING_KNOWN: ConsoleValidation = {
   withheld: { keys: [], because: [] },
   restarts: true,
 };
-/** Keys that count as secrets before the worker has validated the document. */
+/** Matches keys that are treated as secrets until the worker has validated the document. */
 const SECRET_NAME = /passw|secret|token|credential|jaas|passphrase/i;
 
 const JsonEditor = lazy(() => import('./json-editor.tsx').then((module) => module.JsonEditor));
@@ -32,7 +32,7 @@ export interface DocumentEditorProps {
   readonly document: EditedDocument;
   readonly checked: Checked;
   readonly stored: readonly Entry[];
-  /** Places keys that are added. */
+  /** The order in which new keys are inserted. */
   readonly order: readonly string[];
   readonly mark: string;
   readonly showsMissing: boolean;
@@ -40,11 +40,11 @@ export interface DocumentEditorProps {
 }
 
 interface ShownProblem extends DocumentProblem {
-  /** The key of the field in the form. */
+  /** The key whose field in the form has the problem; `undefined` for syntax errors. */
   readonly key: string | undefined;
 }
 
-/** One document in two views: a form, and JSON. */
+/** Edits one document in two views, as a form and as JSON. */
 export function DocumentEditor(props: DocumentEditorProps) {
   const { document: edited, checked, isReadOnly } = props;
   const [target, setTarget] = useState<{ readonly at: number } | undefined>(undefined);
@@ -95,7 +95,7 @@ export function DocumentEditor(props: DocumentEditorProps) {
   );
 }
 
-/** The choice between the form and JSON. An invalid text cannot be shown as a form. */
+/** The switch between the form and JSON. An invalid text cannot be shown as a form. */
 function Views({ document: { text, isWrong, showForm, showJson } }: { readonly document: EditedDocument }) {
   return (
     <div class="choice" role="group" aria-label={texts.views}>
@@ -120,7 +120,7 @@ interface ProblemsProps {
   readonly goTo: (problem: ShownProblem) => void;
 }
 
-/** Each problem leads to its place. */
+/** Lists the problems. Pressing a problem moves the cursor or the focus to its place. */
 function Problems({ problems, text, goTo }: ProblemsProps) {
   if (problems.length === 0) return null;
   return (
@@ -148,7 +148,7 @@ function outcomeText({ validation }: Checked): string {
   return (validation?.withheld.keys.length ?? 0) > 0 ? texts.validSoFar : texts.valid;
 }
 
-/** Syntax errors of the text; if it has none, the errors of the values. */
+/** The syntax errors of the text. If the text has none, the errors of the values. */
 function problemsOf({ document: edited, checked, showsMissing }: DocumentEditorProps): readonly ShownProblem[] {
   const { parsed, entries } = edited;
   if (parsed !== undefined && parsed.problems.length > 0) {

@@ -10,21 +10,21 @@ import {
   type ParsedDocument,
 } from './config-document.ts';
 
-/** One document in two forms: its entries and, while it is shown as JSON, its text. */
+/** The edited document as entries and, while it is shown as JSON, also as text. */
 export interface EditedDocument {
-  /** The entries of the form, or of the last valid text. */
+  /** The entries of the form; while the document is shown as JSON, the entries of the last valid text. */
   readonly entries: readonly Entry[];
   readonly text: string | undefined;
-  /** Grows whenever the text comes from elsewhere than from typing. */
+  /** Increases whenever the text is changed by something other than typing. */
   readonly revision: number;
-  /** The parsed text. */
+  /** The parsed text; `undefined` while the document is shown as a form. */
   readonly parsed: ParsedDocument | undefined;
-  /** The text has problems. */
+  /** Whether the text has problems. */
   readonly isWrong: boolean;
   readonly change: (entries: readonly Entry[]) => void;
   readonly type: (text: string) => void;
   readonly showJson: () => void;
-  /** Only while the text is valid. */
+  /** Switches to the form. Must only be called while the text is valid. */
   readonly showForm: () => void;
 }
 
@@ -34,7 +34,7 @@ interface State {
   readonly revision: number;
 }
 
-/** `shown`: the text to begin with; absent: the form. */
+/** The state of an edited document. `shown`: the initial JSON text; if absent, the document is shown as a form. */
 export function useDocument(initial: readonly Entry[], shown?: string): EditedDocument {
   const [{ entries, text, revision }, setState] = useState<State>({ entries: initial, text: shown, revision: 0 });
   const parsed = useMemo(() => (text === undefined ? undefined : parseDocument(text)), [text]);
@@ -66,20 +66,20 @@ export function useDocument(initial: readonly Entry[], shown?: string): EditedDo
 
 /** The result of the worker's validation. */
 export interface Checked {
-  /** The last answer of the class; `undefined` before the first. */
+  /** The last result; `undefined` before the first one. */
   readonly validation: ConsoleValidation | undefined;
-  /** Why there is no answer for the present document. */
+  /** The reason why the current document could not be validated; empty if it could. */
   readonly problem: string;
-  /** The answer belongs to an earlier document. */
+  /** Whether `validation` belongs to an earlier state of the document. */
   readonly isStale: boolean;
 }
 
 const PAUSE_MS = 300;
-/** A check may ask a database; the next one waits no longer than this for it. */
+/** A validation may have to wait for a database. The next validation waits at most this many milliseconds for the running one. */
 const WAIT_MS = 5000;
 const NOTHING: Checked = { validation: undefined, problem: '', isStale: true };
 
-/** The document is checked whenever it has not changed for a moment. `connector`: whose stored secrets it may refer to. */
+/** Validates the document after each change, once the user has paused. `connector`: the connector whose stored secrets are used. */
 export function useValidation(entries: readonly Entry[], connector: string | undefined): Checked {
   const [checked, setChecked] = useState<Checked & { readonly key: string }>({ ...NOTHING, key: '' });
   const running = useRef<Promise<unknown>>(Promise.resolve());

@@ -18,18 +18,21 @@ import { texts } from '../texts/editor.ts';
 import type { DocumentProblem } from './config-document.ts';
 
 export interface JsonEditorProps {
-  /** Put into the editor whenever `revision` changes; what is typed stays. */
+  /** The text that replaces the content of the editor when `revision` changes. */
   readonly text: string;
   readonly revision: number;
   readonly problems: readonly DocumentProblem[];
   readonly isReadOnly: boolean;
-  /** Where the cursor moves; another object moves it again. */
+  /** The index to which the cursor moves. Passing a new object moves the cursor again. */
   readonly target: { readonly at: number } | undefined;
   readonly onInput: (text: string) => void;
 }
 
 const KEY = Decoration.mark({ class: 'key' });
-/** Each string is read to its end, whether it is a key or not and also if it is not closed: so a line is read once. */
+/**
+ * Finds the keys. The expression matches every string to its end, even a value or an unclosed string, so that no character of a line is
+ * scanned twice.
+ */
 const keys = new MatchDecorator({
   regexp: /"(?:[^"\\]|\\.)*(?:"(\s*:)?)?/g,
   decorate: (add, from, to, [, colon]) => {
@@ -55,7 +58,7 @@ const look = editorLook('12em', '65vh', {
   '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' },
 });
 
-/** The document as JSON. It is in a shadow tree, whose styles the content security policy allows. */
+/** The editor for JSON. It is in a shadow tree, because the content security policy allows its styles there. */
 export function JsonEditor({ text, revision, problems, isReadOnly, target, onInput }: JsonEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | undefined>(undefined);

@@ -14,7 +14,7 @@ import { configBody, topicsIn, valueIn, type Entry } from './config-document.ts'
 
 interface MessagePreviewProps {
   readonly entries: readonly Entry[];
-  /** The connector whose stored secrets the document may refer to. */
+  /** The connector whose stored secrets replace the placeholders in the document; absent for a new connector. */
   readonly connector?: string;
 }
 
@@ -24,10 +24,10 @@ interface Shown {
 }
 
 const COUNT = 10;
-/** Characters of a value that are shown at once. */
+/** Longer values are cut off at this number of characters until the user opens them. */
 const SHORT = 200;
 
-/** The newest messages of a topic: decoded, or as the sink would store them. */
+/** Previews the newest messages of a topic, either decoded or as the sink would store them. */
 export function MessagePreview({ entries, connector }: MessagePreviewProps) {
   const topics = topicsIn(entries);
   const [chosen, setChosen] = useState('');
@@ -99,7 +99,7 @@ function Records({ kind, records }: Shown) {
   );
 }
 
-/** A short value as it is; of a longer one the beginning, and the rest on request. */
+/** Shows a short value, or the beginning of a long one with a way to show the rest. */
 function Value({ text }: { readonly text: string }) {
   if (text.length <= SHORT) return <td class="value">{text}</td>;
   return (

@@ -8,7 +8,7 @@ interface SaveDialogProps {
   readonly changes: readonly KeyChange[];
   /** A sentence about the connectors and tasks that restart. */
   readonly effect: string;
-  /** Secrets that go to another address than before; empty: none do. */
+  /** A text about secrets that will be sent to a changed address; empty if there are none. */
   readonly sentAlong: string;
   readonly isOpen: boolean;
   readonly onClose: () => void;

@@ -6,18 +6,18 @@ export type SourceTable = SourceTables['tables'][number];
 
 const SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
-/** `table.include` for exactly these tables; `undefined`: none are chosen, so all are read. */
+/** The value of `table.include` for exactly these tables; `undefined` if no table is chosen, so that the source reads all tables. */
 export function includeOf(names: readonly string[]): string | undefined {
   return names.length === 0 ? undefined : names.map((name) => name.replace(SPECIAL, '\\$&')).join(',');
 }
 
-/** The tables that the expressions of `table.include` match; none if it is not set. */
+/** Names of the tables that the expressions of `table.include` match; empty if the option is not set. */
 export function chosenTables(tables: readonly SourceTable[], include: string | undefined): readonly string[] {
   const expressions = (include ?? '').split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
   return tables.flatMap(({ name }) => (expressions.some((each) => matches(each, name)) ? [name] : []));
 }
 
-/** Java's expressions differ in details that names of tables do not have. */
+/** Evaluates a Java regular expression as a JavaScript one. Their differences do not matter for table names. */
 function matches(expression: string, name: string): boolean {
   try {
     return new RegExp(`^(?:${expression})$`).test(name);

@@ -17,11 +17,11 @@ interface TablePickerProps {
   readonly entries: readonly Entry[];
   readonly tables: SourceTables | undefined;
   readonly onTables: (tables: SourceTables) => void;
-  /** `undefined` removes the option. */
+  /** Sets an option; `undefined` removes it. */
   readonly change: (key: string, value: string | undefined) => void;
 }
 
-/** The tables that a source reads, and how: chosen from those of the database, with their rows. */
+/** Lets the user choose the mode of a source and its tables, from a list of the database's tables with their numbers of rows. */
 export function TablePicker({ entries, tables, onTables, change }: TablePickerProps) {
   const [text, setText] = useState('');
   const { isBusy, problem, run } = useAction();

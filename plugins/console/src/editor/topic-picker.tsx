@@ -13,7 +13,7 @@ interface TopicPickerProps {
 
 const PAUSE_MS = 200;
 
-/** Topics of the cluster, those chosen first. */
+/** Lets the user choose topics of the Kafka cluster. The chosen ones are listed first. */
 export function TopicPicker({ chosen, onChange }: TopicPickerProps) {
   const [text, setText] = useState('');
   const wanted = useSettled(text.trim(), PAUSE_MS);
@@ -48,7 +48,7 @@ export function TopicPicker({ chosen, onChange }: TopicPickerProps) {
   );
 }
 
-/** The text once it has not changed for a moment. */
+/** Returns the text with a delay, after it has not changed for `ms` milliseconds. */
 function useSettled(text: string, ms: number): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

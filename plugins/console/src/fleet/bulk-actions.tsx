@@ -24,11 +24,11 @@ const AT_ONCE = 4;
 
 interface BulkActionsProps {
   readonly names: readonly string[];
-  /** Called with what was done, and what has failed. */
+  /** Called with lines that describe the action and each failure. */
   readonly report: (lines: readonly string[]) => void;
 }
 
-/** Actions on the chosen connectors, after a dialog. */
+/** Runs an action on the selected connectors after a confirmation. */
 export function BulkActions({ names, report }: BulkActionsProps) {
   const [action, setAction] = useState<Action>('pause');
   const [isOpen, setOpen] = useState(false);
@@ -70,7 +70,7 @@ export function BulkActions({ names, report }: BulkActionsProps) {
   );
 }
 
-/** Resolves with a line for each that failed. */
+/** Runs the action on each connector. Resolves with a line for each failure. */
 async function forAll(names: readonly string[], action: Action): Promise<readonly string[]> {
   const [method, path] = REQUESTS[action];
   const waiting = [...names];

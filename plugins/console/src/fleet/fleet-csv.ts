@@ -2,7 +2,7 @@ import type { FleetRow } from '../common/answers.ts';
 import { csvOf } from '../common/csv.ts';
 import { texts } from '../texts/fleet.ts';
 
-/** Connectors as CSV, with the figures in full. */
+/** Formats connectors as CSV, with unrounded figures. */
 export function fleetCsv(rows: readonly FleetRow[]): string {
   return csvOf(
     texts.csvColumns,

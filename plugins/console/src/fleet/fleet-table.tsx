@@ -13,19 +13,19 @@ import { skewMs } from '../common/fleet-store.ts';
 import { Button } from '../kit/button.tsx';
 import { texts } from '../texts/fleet.ts';
 
-/** Rows beyond what is seen, above and below. */
+/** Number of additional rows that are rendered above and below the visible ones. */
 const MARGIN = 8;
 
 interface FleetTableProps {
   readonly rows: readonly FleetRow[];
   readonly chosen: ReadonlySet<string>;
   readonly choose: ((names: ReadonlySet<string>) => void) | undefined;
-  /** As in the address. */
+  /** The sort order, in the format of the address. */
   readonly sort: string;
   readonly sortBy: (sort: string) => void;
 }
 
-/** Only rows that can be seen are in the document; all have the same height. */
+/** The table of connectors. Only rows near the visible area are rendered, which is possible because all rows have the same height. */
 export function FleetTable({ rows: all, chosen, choose, sort, sortBy }: FleetTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [first, last] = useSeenRows(body, all.length);
@@ -56,7 +56,7 @@ export function FleetTable({ rows: all, chosen, choose, sort, sortBy }: FleetTab
   );
 }
 
-/** The first row that is seen, and the one after the last. */
+/** The index of the first row to render, and the index after the last one. */
 function useSeenRows(body: RefObject<HTMLElement | null>, count: number): readonly [first: number, last: number] {
   const range = useSignal<readonly [number, number]>([0, 40]);
   useEffect(() => {
@@ -80,7 +80,7 @@ function useSeenRows(body: RefObject<HTMLElement | null>, count: number): readon
   return range.value;
 }
 
-/** Replaces the rows that are not in the document. */
+/** Fills the space of the rows that are not rendered. */
 function Gap({ rows }: { readonly rows: number }) {
   return rows > 0 ? <tr aria-hidden="true" style={{ height: `${String(rows * rowHeight())}px` }} /> : null;
 }
@@ -88,7 +88,7 @@ function Gap({ rows }: { readonly rows: number }) {
 interface Column {
   readonly title: string;
   readonly class: string;
-  /** The column of the address that it sorts by; empty: by verdict, the worst first. */
+  /** The sort key in the address; empty: sorts by verdict, the worst first; absent: the column cannot be sorted. */
   readonly sort?: Sort | '';
   readonly hint?: string;
 }
@@ -105,7 +105,10 @@ const COLUMNS: readonly Column[] = [
   { title: texts.letters, class: 'number wide', sort: 'letters' },
 ];
 
-/** A press of a title sorts by it; figures the largest first, names and times the first first; a second press turns it around. */
+/**
+ * The title of a column. Pressing it sorts the table: names and times in ascending order, figures in descending order. Pressing it again
+ * reverses the order.
+ */
 function SortTitle({ column: { title, sort, hint, class: name }, now, sortBy }: SortTitleProps) {
   const current = sortOf(now);
   if (sort === undefined)
@@ -201,14 +204,14 @@ function Row({ row, number, isChosen, toggle }: RowProps) {
   );
 }
 
-/** The kind of the connector, or the class of one that is not the database's; of a sink also its topics. */
+/** `sink` or `source` for a database connector, otherwise the class name. For a sink, the topics follow. */
 function flowText({ type, className, topics }: FleetRow): string {
   const name = shortClass(className);
   const kind = name.startsWith('Db') ? type : name;
   return type === 'sink' && topics !== '' ? `${kind} ← ${topics}` : kind;
 }
 
-/** The height of a row in pixels, as in the style sheet. */
+/** The height of a row in pixels; must match the style sheet. */
 function rowHeight(): number {
   return matchMedia('(max-width: 700px)').matches ? 64 : 36;
 }

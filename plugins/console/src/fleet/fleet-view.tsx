@@ -18,14 +18,14 @@ import { FleetTable } from './fleet-table.tsx';
 import './fleet.css';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
 
-/** Loaded when a connector is selected. */
+/** This code is loaded when a connector is selected. */
 const BulkActions = lazy(() => import('./bulk-actions.tsx').then((module) => module.BulkActions));
 
 const NO_FILTERS: Filters = { text: '', verdict: '', type: '', className: '', worker: '', sort: '' };
-/** The key of the list of deleted connectors, which stays open when one is restored into an empty list. */
+/** Component key of the list of deleted connectors. It keeps this list open when restoring a connector changes the layout of the view. */
 const DELETED = 'deleted';
 
-/** All connectors, those with the worst verdict first. */
+/** Lists all connectors, the worst verdict first. */
 export function FleetView({ filters }: { readonly filters: Filters }) {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const [report, setReport] = useState<readonly string[]>([]);
@@ -87,7 +87,7 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
   );
 }
 
-/** How many connectors need somebody, since when, and how much waits. */
+/** Shows how many connectors need attention, since when, and the total lag. */
 function Summary() {
   const { all, bad, lastSince, lag } = fleetSummary(rows.value);
   return (
@@ -99,7 +99,7 @@ function Summary() {
   );
 }
 
-/** The number of connectors by verdict; a click shows only these. */
+/** Shows the number of connectors by verdict. A click on a verdict shows only its connectors. */
 function VerdictFilter({ filters }: { readonly filters: Filters }) {
   const counts = new Map<string, number>();
   for (const { verdict } of rows.value) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
@@ -122,7 +122,7 @@ function VerdictFilter({ filters }: { readonly filters: Filters }) {
   );
 }
 
-/** The code for files is loaded when it is used. */
+/** Saves the rows as CSV. The code for this is loaded on first use. */
 async function saveRows(shown: readonly FleetRow[]): Promise<void> {
   const [{ fleetCsv }, { saveCsv }] = await Promise.all([import('./fleet-csv.ts'), import('../common/save-file.ts')]);
   saveCsv('connectors.csv', fleetCsv(shown));

@@ -2,12 +2,12 @@ import { zone, type Zone } from '../common/time.ts';
 
 const KEY = 'sluice.zone';
 
-/** The zone that the user has chosen in this browser earlier. */
+/** Restores the zone that the user has chosen earlier in this browser. */
 export function restoreZone(): void {
   try {
     if (localStorage.getItem(KEY) === 'utc') zone.value = 'utc';
   } catch {
-    // A browser that stores nothing has the local zone.
+    // The browser does not allow local storage, so the local zone is used.
   }
 }
 
@@ -16,6 +16,6 @@ export function chooseZone(chosen: Zone): void {
   try {
     localStorage.setItem(KEY, chosen);
   } catch {
-    // The choice is kept until the page is closed.
+    // The browser does not allow local storage, so the choice lasts until the page is closed.
   }
 }

@@ -8,14 +8,14 @@ import { Button } from '../kit/button.tsx';
 import { texts } from '../texts/frame.ts';
 import { chooseZone } from './chosen-zone.ts';
 
-/** Figures come every five seconds. */
+/** Data older than this is shown as stale. Updates arrive every five seconds. */
 const STALE_MS = 20_000;
 const MAX_OTHERS = 5;
 
-/** Whether what the page shows is no longer live. */
+/** True if the page shows stale data, because updates do not arrive. */
 export const isLost = signal(false);
 
-/** The right side of the head: the palette, the zone of times, and the age of what is shown. */
+/** The right side of the page header: buttons for the palette, the keys and the time zone, and the age of the data. */
 export function Side({ openWindow }: { readonly openWindow: (window: KeyWindow) => void }) {
   const now = useNow();
   const age = updatedAt.value === undefined ? undefined : Math.max(0, now - updatedAt.value);
@@ -43,7 +43,7 @@ export function Side({ openWindow }: { readonly openWindow: (window: KeyWindow) 
   );
 }
 
-/** A banner while the worker does not answer, with the way to other workers. Screen readers announce it once. */
+/** A banner with links to other workers, shown while this worker does not answer. Screen readers announce it once. */
 export function Lost() {
   const { value: problem = 'lost' } = failure;
   const text = problem === 'lost' ? texts.lost : problem;

@@ -9,7 +9,7 @@ export interface Place {
 
 const MAX_SHOWN = 12;
 
-/** The places whose titles have each word of the text; those that begin with it come first. */
+/** The places whose titles contain all words of the text. Titles that begin with the first word come first. */
 export function found(places: readonly Place[], text: string): readonly Place[] {
   const words = text
     .toLowerCase()

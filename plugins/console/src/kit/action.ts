@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 
-/** Work that the user has started. */
+/** The state of an action that the user starts. */
 export interface Action {
   readonly isBusy: boolean;
-  /** Why it failed last; empty: it has not. */
+  /** The error of the last run; empty if it did not fail. */
   readonly problem: string;
   readonly report: (problem: string) => void;
   /** Resolves when the work has ended, whether it failed or not. */

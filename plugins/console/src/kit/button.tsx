@@ -9,7 +9,7 @@ interface ButtonProps extends Pick<JSX.IntrinsicElements['button'], 'aria-label'
   readonly children: ComponentChildren;
 }
 
-/** A button that does not submit a form. */
+/** A button of the type `button`, which does not submit a form. */
 export function Button({ buttonRef = null, onClick, children, ...more }: ButtonProps) {
   return (
     <button ref={buttonRef} type="button" {...more} onClick={onClick && ((event) => void onClick(event))}>

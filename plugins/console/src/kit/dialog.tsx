@@ -7,18 +7,18 @@ interface ConfirmDialogProps {
   readonly title: string;
   readonly isOpen: boolean;
   readonly class?: string;
-  /** The button that does it; `undefined`: there is nothing to confirm. */
+  /** The title of the confirm button; `undefined`: the dialog has no such button. */
   readonly confirm: string | undefined;
   readonly isDisabled?: boolean;
-  /** The button destroys something. */
+  /** Whether the confirmed action is destructive. */
   readonly isDanger?: boolean;
   readonly onConfirm: () => unknown;
-  /** Called when the dialog was closed, however that was done. */
+  /** Called after the dialog was closed in any way, for instance with Escape. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** Says what will happen, and asks before it does. */
+/** A dialog that explains an action and asks the user to confirm it. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, isOpen, class: className, confirm, onConfirm, onClose, children } = props;
   const { isDisabled = false, isDanger = false } = props;
@@ -50,7 +50,7 @@ interface SheetProps {
   readonly children: ComponentChildren;
 }
 
-/** A window above the page that is open while it exists. Escape, or a click beside it, closes it. */
+/** A modal window. It is open as long as it is rendered. Escape, or a click outside the window, closes it. */
 export function Sheet({ title, onClose, children }: SheetProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

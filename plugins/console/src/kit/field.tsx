@@ -25,7 +25,7 @@ export function TextField({ label, isWide = false, ...input }: TextFieldProps) {
   );
 }
 
-/** Times have seconds. */
+/** An input. If its type is `datetime-local`, the user can enter seconds. */
 function Input({ type = 'text', onInput, ...more }: InputProps) {
   const own = {
     ...more,
@@ -43,14 +43,14 @@ type SelectAttributes = Pick<
 interface SelectProps<V extends string> extends SelectAttributes {
   readonly value: V;
   readonly options: readonly V[];
-  /** The text of an option; absent: its value. */
+  /** Returns the text of an option; if absent, the value is shown. */
   readonly text?: (option: V) => string;
-  /** The first option, whose value is empty. */
+  /** The text of an additional first option, whose value is empty. */
   readonly none?: string;
   readonly onChange: (value: V) => unknown;
   readonly disabled?: boolean;
   readonly selectRef?: Ref<HTMLSelectElement>;
-  /** More options, or other ones. */
+  /** Further `option` elements, placed before `options`. */
   readonly children?: ComponentChildren;
 }
 

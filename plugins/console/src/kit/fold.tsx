@@ -4,13 +4,13 @@ import { useEffect, useState } from 'preact/hooks';
 interface FoldProps {
   readonly title: string;
   readonly class: string;
-  /** Opens the fold whenever this becomes true. */
+  /** The fold opens when this becomes true. */
   readonly opens?: boolean;
   /** A function is called only while the fold is open. */
   readonly children: ComponentChildren | (() => ComponentChildren);
 }
 
-/** A part of the page that the user opens. */
+/** A part of the page that the user can open and close. */
 export function Fold({ title, class: className, opens = false, children }: FoldProps) {
   const [isOpen, setOpen] = useState(opens);
   useEffect(() => {

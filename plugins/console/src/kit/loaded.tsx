@@ -6,20 +6,20 @@ import { Problem } from './problem.tsx';
 
 const INTERVAL_MS = 5000;
 
-/** The last value that the worker answered, and the error of the last request if it failed: then the value is stale. */
+/** The last value that was loaded. If the last request failed, `error` is set and the value is stale. */
 export interface Loaded<T> {
   readonly value: T | undefined;
   readonly error: ApiError | undefined;
   /** When the value was loaded. */
   readonly at: Date;
-  /** Loads the value again. The last one is shown meanwhile. */
+  /** Loads the value again. Meanwhile, the last value stays available. */
   readonly reload: () => void;
 }
 
 interface LoadOptions<T> {
-  /** Another number or text loads the value again, and shows the last one meanwhile. */
+  /** When this value changes, `load` is called again. Meanwhile, the last loaded value stays available. */
   readonly again?: unknown;
-  /** Milliseconds until the value is loaded again. */
+  /** Milliseconds until the value is loaded again; if absent, it is not loaded again. */
   readonly everyMs?: (value: T | undefined) => number;
 }
 
@@ -30,7 +30,7 @@ interface Found<T> {
   readonly at: Date;
 }
 
-/** Loads a value when the view opens, and whenever `key` changes; the value of another key is not shown. */
+/** Loads a value when the view opens and whenever `key` changes. A value that was loaded for another key is not returned. */
 export function useLoaded<T>(key: string, load: () => Promise<T>, { again, everyMs }: LoadOptions<T> = {}): Loaded<T> {
   const [found, setFound] = useState<Found<T>>({ key, at: new Date() });
   const [round, setRound] = useState(0);
@@ -58,21 +58,21 @@ export function useLoaded<T>(key: string, load: () => Promise<T>, { again, every
   return { value, error, at, reload: () => setRound((last) => last + 1) };
 }
 
-/** The same, every five seconds. */
+/** Like `useLoaded`, but loads the value again every five seconds. */
 export function usePolled<T>(key: string, load: () => Promise<T>): Loaded<T> {
   return useLoaded(key, load, { everyMs: () => INTERVAL_MS });
 }
 
 interface AsyncProps<T> {
   readonly of: Pick<Loaded<T>, 'value' | 'error'>;
-  /** Replaces the text of the error. */
+  /** Replaces the message of the error. */
   readonly problem?: string | undefined;
-  /** Replaces the text while the value is loaded first. */
+  /** Shown instead of the default text until the first value is loaded. */
   readonly loading?: ComponentChildren;
   readonly children: (value: T) => ComponentChildren;
 }
 
-/** Shows a value that is loaded: that it is loading, the error of the last request, and the last value. */
+/** Shows a loaded value, and the error of the last request if it failed. Until the first result, it shows a text. */
 export function Async<T>({ of: { value, error }, problem = error?.message ?? '', loading, children }: AsyncProps<T>) {
   if (value === undefined && problem === '')
     return loading === undefined ? <p class="empty">{texts.loading}</p> : <>{loading}</>;

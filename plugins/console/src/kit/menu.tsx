@@ -3,15 +3,15 @@ import { useRef } from 'preact/hooks';
 
 interface MenuProps {
   readonly title: string;
-  /** Names the buttons as a group. */
+  /** Accessible name of the group of buttons; if absent, `title`. */
   readonly label?: string;
-  /** The buttons report something in the menu, so that a press does not close it. */
+  /** Pressing a button does not close the menu, because the buttons show their result in the menu. */
   readonly staysOpen?: boolean;
   /** Buttons. */
   readonly children: ComponentChildren;
 }
 
-/** Buttons that are needed seldom, below a button that opens them. Escape, and a press of a button, closes it. */
+/** A menu of rarely used buttons. Escape closes the menu, and so does pressing one of its buttons unless `staysOpen` is set. */
 export function Menu({ title, label, staysOpen = false, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const close = (): void => {

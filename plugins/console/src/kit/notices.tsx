@@ -2,7 +2,7 @@ import { dismiss, notices } from '../common/notices.ts';
 import { texts } from '../texts/frame.ts';
 import { Button } from './button.tsx';
 
-/** Reports of what the user has done, in a corner of each view. */
+/** Shows notices about actions of the user in a corner of the page. */
 export function Notices() {
   return (
     <div class="notices" role="status">

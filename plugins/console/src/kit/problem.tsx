@@ -1,4 +1,4 @@
-/** An error, which screen readers announce; nothing for an empty text. */
+/** Shows an error, which screen readers announce. Shows nothing if the text is empty. */
 export function Problem({ text }: { readonly text: string }) {
   if (text === '') return null;
   return (

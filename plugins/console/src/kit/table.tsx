@@ -3,15 +3,15 @@ import type { ComponentChildren } from 'preact';
 interface TableProps {
   readonly label: string;
   readonly titles: readonly string[];
-  /** The `titles` of columns with numbers. */
+  /** Those of the `titles` whose columns contain numbers. */
   readonly numbers?: readonly string[];
   readonly class?: string;
-  /** The label is seen, too. */
+  /** Whether the label is visible as a caption; otherwise only screen readers read it. */
   readonly hasCaption?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A table that scrolls within the page where it is wider. */
+/** A table that scrolls horizontally if it is wider than the page. */
 export function Table({ label, titles, numbers = [], class: className, hasCaption = false, children }: TableProps) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label}>

@@ -2,7 +2,7 @@ import { texts as frame } from './frame.ts';
 
 const tasksText = (tasks: number): string => (tasks === 1 ? 'Its task' : `Its ${String(tasks)} tasks`);
 
-/** Kinds of failures: why a restart may help, and why it does not. */
+/** Kinds of failures, each with the reason why a restart may help and the reason why it does not. */
 const KINDS: Readonly<Record<string, { readonly passes: string; readonly stays: string }>> = {
   infrastructure: { passes: 'The cause is outside of the connector and may pass.', stays: 'the cause is elsewhere' },
   hang: { passes: 'A call did not return.', stays: 'the call does not return' },

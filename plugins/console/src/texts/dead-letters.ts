@@ -2,7 +2,7 @@ import { texts as frame } from './frame.ts';
 
 const records = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'record' : 'records'}`;
 
-/** The duration in the largest unit that keeps it above 1. Buckets are seconds, doubled. */
+/** Formats the length of a bucket in a suitable unit. Lengths are one second times a power of two. */
 function durationText(ms: number): string {
   const [unit, length] = (
     [
