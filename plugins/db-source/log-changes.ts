@@ -23,18 +23,18 @@ const NO_HEADERS: SourceRecord['headers'] = [];
 
 export interface ChangeFormOptions {
   readonly settings: LogSettings;
-  /** `undefined`: times are texts. */
+  /** Precision of times; `undefined`: times are written as texts. */
   readonly precision: Precision | undefined;
   readonly logger: Logger;
 }
 
 /**
- * Records of `cdc_db`: every change as a message that the sink executes. All records go to the first partition, because they must be
- * executed in their order.
+ * Makes the records of `cdc_db`: each change becomes a message that the sink executes. All records go to partition 0, because they must
+ * be executed in order.
  */
 export class ChangeForm implements RecordForm {
   readonly #options: ChangeFormOptions;
-  /** Tables whose first change since the stream was opened was seen, by their numbers. */
+  /** OIDs of the tables that the current stream has already described. */
   readonly #created = new Set<number>();
 
   constructor(options: ChangeFormOptions) {
@@ -63,7 +63,7 @@ export class ChangeForm implements RecordForm {
     const { settings, precision } = this.#options;
     const form = new ChangedTable(definition, identity ?? [], { settings, precision });
     if (!settings.hasDdl || identity === undefined || this.#created.has(definition.oid)) return form;
-    // The rows of CREATE TABLE AS precede the message of its event trigger.
+    // CREATE TABLE AS logs its rows before the structure, so the table is created from what the log says about its columns.
     this.#created.add(definition.oid);
     return form.createdBefore((offset) => this.#schemaChange(null, structureOf(definition, identity), offset));
   }
@@ -115,13 +115,13 @@ export class ChangeForm implements RecordForm {
   }
 }
 
-/** The structure in a row of `sluice_ddl.tables`, its second column. */
+/** Parses the structure, which is the second column of a row of `sluice_ddl.tables`. */
 function structureIn(row: LogRow | undefined): TableStructure | null {
   const text = row?.[1];
   return typeof text === 'string' ? (JSON.parse(text) as TableStructure) : null;
 }
 
-/** New columns whose values in existing rows are not known: the default was evaluated for each row. */
+/** New columns whose values in existing rows are unknown, because PostgreSQL evaluated the default for each row. */
 function filledColumns(
   before: TableStructure | null,
   after: TableStructure | null,
@@ -134,7 +134,7 @@ function filledColumns(
   });
 }
 
-/** A table as the log describes it: names and types of the columns, and the replica identity. */
+/** The structure of a table, as far as the log describes it: names and types of the columns, and the replica identity. */
 function structureOf({ schema, name, columns }: TableDefinition, identity: readonly string[]): TableStructure {
   const isKey = identity.length > 0 && identity.length < columns.length;
   const keyColumns = identity.map((key) => columns.findIndex((column) => column.name === key) + 1);
@@ -175,7 +175,7 @@ interface ChangedTableParts {
   readonly precision: Precision | undefined;
 }
 
-/** The changes of one version of a table. */
+/** Converts the changes of one version of a table. */
 class ChangedTable implements TableForm {
   readonly definition: TableDefinition;
   readonly topic: string;
@@ -184,7 +184,7 @@ class ChangedTable implements TableForm {
   readonly #server: string;
   readonly #place: CdcDbPlace;
   readonly #encode: ReturnType<typeof createCdcDbEncoder>;
-  /** Records that precede the first change. */
+  /** Returns the records that must precede the first change. */
   #create: ((offset: SourceCoordinates) => readonly SourceRecord[]) | undefined;
 
   constructor(definition: TableDefinition, identity: readonly string[], { settings, precision }: ChangedTableParts) {
@@ -215,8 +215,8 @@ class ChangedTable implements TableForm {
   }
 
   /**
-   * A row that gets another key is deleted and inserted, so that the changes can be repeated: the sink replaces a row with the same key
-   * then. Without its large values, which the server does not send if they did not change, it is updated.
+   * If the key of a row changes, the row is deleted and inserted. These changes can be repeated, because the sink replaces an existing row
+   * with the same key. If the server did not send large values of the row, because they did not change, the row is updated instead.
    */
   update(before: OldRow | undefined, after: LogRow, { offset }: ChangePlace): readonly SourceRecord[] {
     const isWhole = before?.isWhole === true;
@@ -258,7 +258,7 @@ class ChangedTable implements TableForm {
     return { schema, name };
   }
 
-  /** The columns of the replica identity; with FULL, all of them. */
+  /** The condition that finds the row: the columns of the replica identity, or all columns if the identity is FULL. */
   #condition(old: LogRow, isWhole: boolean): RowCondition {
     if (!isWhole) {
       if (this.#identity.size === 0) throw new Error('the table has no replica identity');
@@ -271,7 +271,7 @@ class ChangedTable implements TableForm {
     };
   }
 
-  /** The values that the row has, of all columns or of these. */
+  /** The values that the row contains, of all columns or only of these. */
   #values(row: LogRow, names?: readonly string[]): readonly ColumnValue[] {
     const columns =
       names === undefined
@@ -297,7 +297,7 @@ class ChangedTable implements TableForm {
   }
 }
 
-/** An inserted row has all of its values. */
+/** The text of a value in a complete row, which has no unchanged value. */
 function knownText(value: LogRow[number]): string | null {
   return value === UNCHANGED ? null : value;
 }

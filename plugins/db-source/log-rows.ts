@@ -10,12 +10,12 @@ import { tableLabel } from './tables.ts';
 export interface RowFormOptions {
   readonly settings: LogSettings;
   readonly writer: WriterSettings;
-  /** Whether rows and columns that the format cannot express are left out (`errors.tolerance`). */
+  /** Whether to skip rows and columns that the format cannot represent (`errors.tolerance=all`). */
   readonly skipsUnsupported: boolean;
   readonly logger: Logger;
 }
 
-/** Records of the formats that have rows alone: inserted and updated rows. Other changes have no record there. */
+/** Makes the records of formats that only represent rows. Inserted and updated rows become records; other changes do not. */
 export class RowForm implements RecordForm {
   readonly #options: RowFormOptions;
 
@@ -32,7 +32,7 @@ export class RowForm implements RecordForm {
   }
 
   streamOpened(): void {
-    // Nothing is remembered.
+    // There is no state to reset.
   }
 
   table(definition: TableDefinition): TableForm {
@@ -44,7 +44,7 @@ class WrittenRows implements TableForm {
   readonly definition: TableDefinition;
   readonly topic: string;
   readonly #options: RowFormOptions;
-  /** Writers by the columns that rows have: large values that a change did not touch are unknown and left out. */
+  /** Writers by the columns that a row contains. A large value that a change did not touch is unknown, so the row lacks this column. */
   readonly #writers = new Map<string, { readonly columns: readonly number[]; readonly writer: RecordWriter }>();
 
   constructor(definition: TableDefinition, options: RowFormOptions) {

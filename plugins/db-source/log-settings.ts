@@ -12,7 +12,7 @@ import { RowForm } from './log-rows.ts';
 
 type Options = ReturnType<typeof parseOptions<typeof sourceOptions>>;
 
-/** Options for queries, which have no meaning with the log. */
+/** Options for queries, which are invalid with `read.method=log`. */
 const QUERY_OPTIONS = [
   'fetch.max.rows',
   'fetch.max.rows.auto',
@@ -30,14 +30,14 @@ const QUERY_OPTIONS = [
   'timestamp.initial',
 ] as const satisfies readonly (keyof Options)[];
 
-/** The name of a slot: PostgreSQL's rules. */
+/** PostgreSQL's rule for names of slots. */
 const SLOT_NAME = /^[a-z0-9_]{1,63}$/;
 
 export function readsLog(config: ConnectorConfig): boolean {
   return config['read.method'] === 'log';
 }
 
-/** Problems of the options with the log, or of options that only the log has. */
+/** Problems of the options with `read.method=log`. With other methods, options that are only for the log are reported. */
 export function logProblems(config: ConnectorConfig): readonly SettingProblem[] {
   const options = parseOptions(sourceOptions, config);
   const { 'out.format': format, 'log.ddl': ddl, 'log.slot.name': slot } = options;

@@ -1,4 +1,4 @@
-/** Longest array that is read: a record larger than this would not fit a topic. */
+/** Maximum number of elements. A record with a larger array would not fit into a topic. */
 const MAX_ELEMENTS = 10_000_000;
 
 /**

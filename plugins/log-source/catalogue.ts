@@ -1,23 +1,23 @@
 import { ownStatement, type Session } from '../database/index.ts';
 
-/** A type of the database, with the types that it is made of. */
+/** A type of the database, with the types that it is based on. */
 export interface DataType {
   readonly oid: number;
   readonly name: string;
   /** `pg_type.typtype`: base, composite, domain, enum, multirange, pseudo-type, range. */
   readonly kind: string;
-  /** Arrays only. */
+  /** Element type; only for arrays. */
   readonly element: DataType | undefined;
-  /** Domains only, with the type modifier that the domain declares. */
+  /** Base type and the type modifier that the domain declares; only for domains. */
   readonly base: { readonly type: DataType; readonly modifier: number } | undefined;
-  /** Enums only, in their order. */
+  /** Labels in their order; only for enums. */
   readonly labels: readonly string[];
 }
 
 export interface TableColumn {
   readonly name: string;
   readonly type: DataType;
-  /** As printed by `format_type`, with the schema of types outside of pg_catalog. */
+  /** Text of `format_type`. It includes the schema, except for types in pg_catalog. */
   readonly typeName: string;
   /** `pg_attribute.atttypmod`, -1 if there is none. */
   readonly modifier: number;
@@ -28,13 +28,13 @@ export interface TableColumn {
   readonly comment: string | undefined;
 }
 
-/** A table as the catalogue describes it. */
+/** The definition of a table, from the system catalogue. */
 export interface TableDefinition {
   readonly oid: number;
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly TableColumn[];
-  /** Columns of the primary key, or else of the first unique index; empty if there is neither. */
+  /** Columns of the primary key. If there is none, columns of the first unique index; empty without such an index. */
   readonly keyColumns: readonly string[];
 }
 
@@ -104,7 +104,7 @@ export async function listTables(session: Pick<Session, 'ask'>): Promise<readonl
   }));
 }
 
-/** Describes a table; its columns are empty if it no longer exists. */
+/** Describes a table. If the table no longer exists, the list of columns is empty. */
 export async function describeTable(
   session: Pick<Session, 'ask'>,
   { oid, schema, name }: Pick<ListedTable, 'oid' | 'schema' | 'name'>,
@@ -132,7 +132,7 @@ export async function describeTable(
   return { oid, schema, name, columns, keyColumns };
 }
 
-/** The names of types with their modifiers, as `format_type` prints them. */
+/** Reads the texts of `format_type` for types with modifiers, in the given order. */
 export async function readTypeNames(
   session: Pick<Session, 'ask'>,
   types: readonly { readonly typeOid: number; readonly typeModifier: number }[],
@@ -143,7 +143,7 @@ export async function readTypeNames(
   return rows.map(([name]) => name ?? '');
 }
 
-/** Returns a function that finds each of these types, and the types that they are made of. */
+/** Reads the types with these OIDs. Returns a function that returns a type by its OID. */
 export async function readTypes(
   session: Pick<Session, 'ask'>,
   oids: readonly number[],

@@ -30,11 +30,11 @@ interface ReaderParts {
   readonly records: ChangeRecords;
   readonly metrics: LogMetrics;
   readonly logger: Logger;
-  /** Set if records are written as JSON without being made. */
+  /** Set if inserts and updates can be written as JSON directly, without creating record objects. */
   readonly json: JsonEncoding | undefined;
 }
 
-/** Turns the messages of one stream into records, and keeps the position. */
+/** Converts the messages of one stream to records, and tracks the position. */
 export class ChangeReader {
   readonly #settings: LogSettings;
   readonly #records: ChangeRecords;
@@ -44,16 +44,16 @@ export class ChangeReader {
   #signal: SnapshotSignal | undefined;
   readonly #tables: LoggedTables;
   #origin: { readonly name: string; readonly lsn: bigint } | undefined;
-  /** Rows of the current transaction, with `provide.transaction.metadata`. */
+  /** Row counts of the current transaction; only with `provide.transaction.metadata`. */
   #counts: TransactionCounts | undefined;
-  /** Number and time of the current transaction, as its records have them. */
+  /** ID and commit time of the current transaction, for its records. */
   #xid = 0n;
   #time = new EventTime(0n);
   #current: TransactionOrigin | undefined;
-  /** Time of the last commit, or of the start: messages outside of transactions have no time of their own. */
+  /** Time of the last commit, at first of the start. Messages outside of transactions use it, because they have no time of their own. */
   #lastTime = new EventTime(BigInt(Date.now()) * 1000n);
 
-  /** @param sent what was sent already */
+  /** @param sent the position after the last record that was sent */
   constructor({ executor, settings, records, metrics, logger, json }: ReaderParts, sent: LogPosition) {
     this.#settings = settings;
     this.#records = records;
@@ -67,12 +67,12 @@ export class ChangeReader {
     return this.#tracker.position;
   }
 
-  /** The server has sent everything before `end`. */
+  /** Notes that the server has sent everything before `end`. */
   advance(end: bigint): void {
     this.#tracker.advance(end);
   }
 
-  /** A snapshot that was requested since the last call. */
+  /** Returns the snapshot that was requested since the last call, if any. */
   takeSignal(): SnapshotSignal | undefined {
     const signal = this.#signal;
     this.#signal = undefined;
@@ -81,7 +81,7 @@ export class ChangeReader {
 
   /**
    * Writes the record of an insert or an update as JSON.
-   * @returns false if `recordsOf` has to make the record; nothing has changed then
+   * @returns false if nothing was written, because the message must be passed to `recordsOf`
    */
   pack(message: Buffer, lsn: bigint, blocks: RecordBlocks): boolean {
     const type = message[0];
@@ -106,7 +106,7 @@ export class ChangeReader {
     return true;
   }
 
-  /** A change whose values cannot be converted becomes a failed record. @throws DatabaseError if the catalogue cannot be read */
+  /** Converts a message. If values cannot be converted, the result is a failed record. @throws DatabaseError if the catalogue cannot be read */
   async recordsOf(message: LogMessage, lsn: bigint): Promise<readonly ChangeRecord[]> {
     switch (message.kind) {
       case 'begin':
@@ -148,7 +148,7 @@ export class ChangeReader {
     }
   }
 
-  /** The end of a transaction; with `provide.transaction.metadata` its record. */
+  /** Handles the end of a transaction. With `provide.transaction.metadata`, returns a record for it. */
   #committed(message: Extract<LogMessage, { kind: 'commit' }>, lsn: bigint): readonly SourceRecord[] {
     const counts = this.#counts;
     const isNew = counts !== undefined && this.#tracker.isNew(lsn, 'COMMIT');
@@ -227,7 +227,7 @@ export class ChangeReader {
     }
   }
 
-  /** The origin of the changes of the current transaction. Logical messages within it do not change its `lastCommit`. */
+  /** The origin of all changes of the current transaction. Its `lastCommit` stays the same when a logical message follows. */
   #transactionOrigin(): TransactionOrigin {
     this.#current ??= {
       snapshot: null,

@@ -31,7 +31,7 @@ const MESSAGE_KEY = Schema.struct([{ name: 'prefix', schema: new Schema('string'
   version: 1,
 });
 
-/** Makes the records of changes, in Debezium's form unless another one is given. */
+/** Makes the records of changes, in Debezium's form unless another form is given. */
 export class ChangeRecords {
   readonly #settings: LogSettings;
   readonly #headers: readonly Header[];
@@ -69,12 +69,12 @@ export class ChangeRecords {
     this.#form?.streamOpened();
   }
 
-  /** The parameter is that of `RecordForm.structures`. */
+  /** See `RecordForm.structures`. */
   structures(table: Pick<ListedTable, 'oid' | 'schema' | 'name'>): TableForm | undefined {
     return this.#form?.structures?.(table);
   }
 
-  /** The parameters are those of `RecordForm.table`. */
+  /** See `RecordForm.table`. */
   table(definition: TableDefinition, identity?: readonly string[]): TableForm {
     if (this.#form !== undefined) return this.#form.table(definition, identity);
     const table = new TableRecords(definition, this.#settings);
@@ -99,7 +99,7 @@ export class ChangeRecords {
     return [this.#change(table, 'c', table.key(after), { before: null, after: table.value(after) }, place)];
   }
 
-  /** An update that changes the key is a delete, a tombstone and an insert. */
+  /** Returns one record. If the update changes the key: a delete, a tombstone and an insert. */
   #update(table: TableRecords, before: OldRow | undefined, after: LogRow, place: ChangePlace): readonly SourceRecord[] {
     if (this.#settings.skips.has('u')) return [];
     const key = table.key(after, before);
@@ -132,7 +132,7 @@ export class ChangeRecords {
     return [this.#change(table, 't', null, { before: null, after: null }, place)];
   }
 
-  /** A message that SQL has written to the log with pg_logical_emit_message. */
+  /** The records of a message that was written to the log with `pg_logical_emit_message`. */
   message(prefix: string, content: Buffer, place: ChangePlace): readonly SourceRecord[] {
     const { offset, origin } = place;
     if (this.#form !== undefined || this.#settings.skips.has('m') || !this.#settings.includesMessage(prefix)) return [];
@@ -145,7 +145,7 @@ export class ChangeRecords {
     ];
   }
 
-  /** The record of the begin or the end of a transaction. */
+  /** The record for the begin of a transaction (`ended` is undefined) or for its end. */
   transaction(id: string, ended: EndedTransaction | undefined, offset: SourceCoordinates): SourceRecord {
     const { key, value } = transactionRecord(id, ended);
     const record = this.#record(`${this.#settings.prefix}.transaction`, offset);
@@ -168,7 +168,7 @@ export class ChangeRecords {
     return this.#headers;
   }
 
-  /** Writes the records of inserts and updates as JSON; `undefined` if these have records of other kinds beside them, or none. */
+  /** Returns a writer of inserts and updates as JSON; `undefined` if the settings require other records besides them, or skip them. */
   #jsonRows(table: TableRecords, json: JsonEncoding): JsonRows | undefined {
     const { skips, transactionMetadata, isSignalTable, prefix, connection } = this.#settings;
     const { schema, name } = table.definition;
@@ -233,7 +233,7 @@ function text(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? `${String(each)}n` : each));
 }
 
-/** A UUID of version 7 (RFC 9562): milliseconds, then random bits. */
+/** A UUID of version 7 (RFC 9562): the time in milliseconds, then random bits. */
 function timeOrderedUuid(): string {
   const bytes = Buffer.concat([Buffer.alloc(6), randomBytes(10)]);
   bytes.writeUIntBE(Date.now(), 0, 6);

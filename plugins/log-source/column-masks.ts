@@ -16,7 +16,7 @@ const TRUNCATED = /^column\.truncate\.to\.(\d+)\.chars$/;
 const HASHED = /^column\.mask\.hash\.(v2\.)?([^.]+)\.with\.salt\.(.+)$/;
 const MAX_MASK = 1_000_000;
 
-/** The masks of a configuration, in its order. @throws Error if a hash algorithm does not exist */
+/** The masks in the order of their options in the configuration. @throws Error if a hash algorithm does not exist */
 export function columnMasks(config: ConnectorConfig): readonly ColumnMask[] {
   return Object.entries(config).flatMap(([name, value]): ColumnMask[] => {
     const rule = fixedMask(name) ?? truncation(name) ?? hash(name);
@@ -43,7 +43,7 @@ function truncation(name: string): Rule | undefined {
   return { parameters: [['truncateLength', count]], apply };
 }
 
-/** Version 1 hashes Java's serialized form of the text, version 2 its UTF-8. */
+/** Parses a hash mask. Version 1 hashes Java's serialized form of the text, version 2 the UTF-8 bytes. */
 function hash(name: string): Rule | undefined {
   const [, version, algorithm, salt] = HASHED.exec(name) ?? [];
   if (algorithm === undefined || salt === undefined) return undefined;
@@ -57,7 +57,7 @@ function hash(name: string): Rule | undefined {
   return { parameters: MASKED, apply };
 }
 
-/** A string as java.io.ObjectOutputStream writes it. */
+/** Serializes a string in the format of java.io.ObjectOutputStream. */
 function javaSerialized(text: string): Buffer {
   const bytes = Buffer.from(text);
   const isLong = bytes.length > 0xffff;
@@ -68,7 +68,7 @@ function javaSerialized(text: string): Buffer {
 
 const NAMED_LENGTH = 4;
 
-/** The mask of a column, and what it adds to the schema. */
+/** The mask of a column, and the parameters that it adds to the schema. */
 export function maskOf(
   masks: readonly ColumnMask[],
   table: TableNaming,
@@ -81,7 +81,7 @@ export function maskOf(
   return { apply: (value) => mask.apply(value, { length }), parameters: mask.parameters };
 }
 
-/** `column.propagate.source.type` and `datatype.propagate.source.type`. */
+/** Matchers of `column.propagate.source.type` and `datatype.propagate.source.type`. */
 export interface Propagated {
   readonly columns: readonly ((column: string) => boolean)[];
   readonly types: readonly ((type: string) => boolean)[];
@@ -99,7 +99,7 @@ export function propagatedTypes(config: ConnectorConfig): Propagated {
   };
 }
 
-/** Precisions of the JDBC driver (org.postgresql.jdbc.TypeInfoCache). */
+/** Precisions that the JDBC driver reports (org.postgresql.jdbc.TypeInfoCache). */
 const PRECISIONS: Readonly<Partial<Record<string, number>>> = {
   int2: 5,
   int4: 10,
@@ -111,11 +111,11 @@ const PRECISIONS: Readonly<Partial<Record<string, number>>> = {
   date: 13,
 };
 
-/** Characters of times before the fraction. */
+/** Number of characters of a time without the fraction of a second. */
 const TIME_LENGTHS: Readonly<Partial<Record<string, number>>> = { time: 8, timetz: 14, timestamp: 22, timestamptz: 28 };
 const NO_LIMIT = 2 ** 31 - 1;
 
-/** Parameters of the schema that say how the column is declared. */
+/** Schema parameters that describe the declared type of the column. */
 export function sourceTypeParameters(
   { columns, types }: Propagated,
   table: TableNaming,

@@ -6,7 +6,7 @@ import type { DataType } from './catalogue.ts';
 import * as cells from './column-values.ts';
 import type { ModeSettings } from './settings.ts';
 
-/** How the values of a column become values of records. */
+/** The conversion of a column's values to values of records. */
 export interface ColumnRule {
   readonly type: Schema['type'];
   readonly name?: string;
@@ -14,13 +14,13 @@ export interface ColumnRule {
   readonly doc?: string;
   readonly parameters?: ReadonlyMap<string, string>;
   readonly parts?: ConstructorParameters<typeof Schema>[2];
-  /** Reads the server's text for the schema of its field. @throws Error if the value does not fit it */
+  /** Converts the server's text to a value of the schema. @throws Error if the value does not fit the schema */
   readonly read: (text: string, schema: Schema) => ConnectValue;
-  /** The server's text is the JSON of the value, as it is or as a string. */
+  /** Set if the server's text can be copied into JSON: `digits` unchanged, `string` with quotes. */
   readonly json?: 'digits' | 'string';
-  /** For required columns without a value, such as those that the old row of a delete lacks. */
+  /** The value for a required column that has no value, for instance because the old row of a delete lacks it. */
   readonly zero: (schema: Schema) => ConnectValue;
-  /** For large values that a change did not touch. */
+  /** The value that represents a large value which a change did not touch. */
   readonly placeholder: (schema: Schema) => ConnectValue;
 }
 
@@ -35,7 +35,7 @@ const PREFIX = 'io.debezium';
 /** The rule of a type; `undefined` if it is not supported and `include.unknown.datatypes` is false. */
 export function ruleFor(type: DataType, modifier: number, settings: ModeSettings): ColumnRule | undefined {
   if (type.base !== undefined) {
-    // Domains over arrays are left out, as in Debezium.
+    // Domains over arrays are not supported, as in Debezium.
     if (type.base.type.element !== undefined) return undefined;
     return ruleFor(type.base.type, type.base.modifier, settings);
   }
@@ -119,7 +119,7 @@ function enumRule(labels: readonly string[], settings: ModeSettings): ColumnRule
   return { ...textRule(settings, 'Enum'), parameters: new Map([['allowed', labels.join(',')]]) };
 }
 
-/** The upper two bytes are the precision, the lower eleven bits the scale, of two's complement. */
+/** Decodes a type modifier: the upper two bytes are the precision, the lower eleven bits are the scale in two's complement. */
 function numericParts(modifier: number): { readonly precision: number; readonly scale: number } | undefined {
   if (modifier < 4) return undefined;
   const packed = modifier - 4;
@@ -180,7 +180,7 @@ function byteaRule(_modifier: number, { binaries, placeholder }: ModeSettings): 
     return { ...plainRule('bytes', bytes, Buffer.alloc(0)), placeholder: () => Buffer.from(placeholder) };
   }
   const encoding = binaries === 'base64-url-safe' ? 'base64url' : binaries;
-  // Java's encoder for URLs keeps the padding.
+  // Java's URL-safe encoder writes padding, which Node.js omits.
   const pad = (encoded: string): string =>
     encoding === 'base64url' ? encoded.padEnd(4 * Math.ceil(encoded.length / 4), '=') : encoded;
   const encode = (value: Buffer): string => pad(value.toString(encoding));
@@ -289,7 +289,7 @@ function arrayRule(element: DataType, modifier: number, settings: ModeSettings):
   const itemSchema = columnSchema(rule, !isRequired, undefined);
   const read = (value: string): ConnectValue => {
     const items = parseArray(value).map((item) => (item === null ? null : rule.read(item, itemSchema)));
-    // The schema has no place for NULL.
+    // The item schema is required, so a NULL element cannot be represented.
     return isRequired && items.includes(null) ? null : items;
   };
   return {
@@ -301,7 +301,7 @@ function arrayRule(element: DataType, modifier: number, settings: ModeSettings):
   };
 }
 
-/** The placeholder of an array, as Debezium has it: one text, its bytes as numbers, or a UUID made from it. */
+/** Debezium's placeholder of an array: an array with the text itself, with its bytes as numbers, or with a UUID made from it. */
 function arrayPlaceholder(rule: ColumnRule, schema: Schema, { placeholder }: ModeSettings): ConnectValue {
   if (rule.name === `${PREFIX}.data.Uuid`) return [nameUuid(placeholder)];
   if (rule.type === 'int32' || rule.type === 'int16') return [...Buffer.from(placeholder)];

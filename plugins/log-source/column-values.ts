@@ -19,7 +19,7 @@ const MS_PER_DAY = 86_400_000;
 const INFINITY_DAYS = 2_147_483_647;
 const INFINITY_MICROS = 9_223_372_036_825_200_000n;
 const MINUS_INFINITY_MICROS = -9_223_372_036_832_400_000n;
-/** Thirty days and 10.5 hours: a twelfth of 365.25 days. */
+/** A month is a twelfth of 365.25 days, which is 30 days and 10.5 hours. */
 const MICROS_PER_MONTH = 2_629_800_000_000n;
 
 export function boolean(text: string): boolean {
@@ -71,7 +71,7 @@ export function moneyText(text: string): string {
   return text.replace(/[^-0-9.]/g, '');
 }
 
-/** Packs a bit string into bytes. Its last bit becomes the lowest bit of the first byte; zero bytes at the end are left out. */
+/** Packs a bit string into bytes. The last bit becomes the lowest bit of the first byte. Zero bytes at the end are left out. */
 export function bits(text: string): Buffer {
   const bytes = Buffer.alloc(Math.ceil(text.length / 8));
   for (let at = 0; at < text.length; at++) {
@@ -93,7 +93,7 @@ function unreadable(kind: string, text: string): Error {
   return new Error(`${JSON.stringify(text.slice(0, 100))} is not a ${kind}`);
 }
 
-/** Days since 1970. */
+/** Parses a date. Returns days since 1970-01-01. */
 export function days(text: string): number {
   if (text === 'infinity') return INFINITY_DAYS;
   if (text === '-infinity') return -INFINITY_DAYS;
@@ -102,7 +102,7 @@ export function days(text: string): number {
   return daysFromCivil(bc === undefined ? Number(year) : 1 - Number(year), Number(month), Number(day));
 }
 
-/** Days since 1970 of a date of the proleptic Gregorian calendar (Howard Hinnant, days_from_civil). */
+/** Converts a date of the proleptic Gregorian calendar to days since 1970-01-01 (Howard Hinnant, days_from_civil). */
 function daysFromCivil(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);
@@ -129,7 +129,7 @@ function isoYear(year: string, bc: string | undefined): string {
   return `${astronomical === 0 ? '' : '-'}${String(astronomical).padStart(4, '0')}`;
 }
 
-/** Microseconds since midnight; 24:00:00 is a whole day. */
+/** Parses a time. Returns microseconds since midnight; 24:00:00 is allowed. */
 export function timeMicros(text: string): bigint {
   const [, hours = '', minutes = '', seconds = '0', fraction = ''] = TIME.exec(text) ?? [];
   if (hours === '') throw unreadable('time', text);
@@ -148,13 +148,13 @@ function timeText(micros: bigint): string {
   return whole + fractionText(micros % 1_000_000n);
 }
 
-/** The fraction of a second without trailing zeros. */
+/** Formats the fraction of a second, such as `.25`, without trailing zeros. */
 function fractionText(micros: bigint): string {
   if (micros === 0n) return '';
   return `.${withoutTrailing(String(micros).padStart(6, '0'), '0')}`;
 }
 
-/** A time with a zone, in UTC. */
+/** Converts a time with a zone to UTC. */
 export function zonedTime(text: string): string {
   const [, time = '', sign, hours = '', minutes = '0', seconds = '0'] = TIME_AND_ZONE.exec(text) ?? [];
   if (time === '') throw unreadable('time with time zone', text);
@@ -163,7 +163,7 @@ export function zonedTime(text: string): string {
   return `${timeText(((utc % MICROS_PER_DAY) + MICROS_PER_DAY) % MICROS_PER_DAY)}Z`;
 }
 
-/** Microseconds since 1970. */
+/** Parses a timestamp. Returns microseconds since 1970. */
 export function timestampMicros(text: string): bigint {
   if (text === 'infinity') return INFINITY_MICROS;
   if (text === '-infinity') return MINUS_INFINITY_MICROS;
@@ -177,8 +177,8 @@ export function isoTimestamp(text: string): string {
 }
 
 /**
- * ISO 8601 in UTC with as many digits of the second as the column has.
- * @param precision `undefined`: the digits that are needed
+ * Formats a timestamp as ISO 8601 in UTC.
+ * @param precision number of digits of the fraction; `undefined`: without trailing zeros
  */
 export function zonedTimestamp(text: string, precision: number | undefined): string {
   const common = COMMON_TIMESTAMP.exec(text);
@@ -239,7 +239,7 @@ export function intervalMicros(text: string): bigint {
   return months * MICROS_PER_MONTH + dayCount * MICROS_PER_DAY + micros;
 }
 
-/** ISO 8601: `P1Y2M3DT4H5M6.78S`. */
+/** Converts an interval to ISO 8601: `P1Y2M3DT4H5M6.78S`. */
 export function intervalText(text: string): string {
   const { months, days: dayCount, micros } = parseInterval(text);
   const seconds = micros / 1_000_000n;
@@ -262,7 +262,7 @@ export function hstore(text: string): Map<string, string | null> {
   );
 }
 
-/** A point with its well-known binary, little-endian. */
+/** Converts a point to its coordinates and its well-known binary (WKB), little-endian. */
 export function point(text: string, schema: Schema): Struct {
   const [, x = '', y = ''] = /^\(([^,]+),([^,]+)\)$/.exec(text) ?? [];
   if (x === '') throw unreadable('point', text);

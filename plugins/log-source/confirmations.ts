@@ -8,10 +8,10 @@ interface Group {
 }
 
 /**
- * Finds out how much of the log the server may forget: transactions whose records were acknowledged, and whose offsets were stored.
+ * Determines which part of the log the server may remove: transactions whose records were acknowledged and whose offsets were stored.
  *
- * The worker calls `commit` after it has stored offsets. Records that were acknowledged while it stored them may not be included.
- * Therefore only what was acknowledged at the previous `commit` counts as stored.
+ * The worker calls `commit` after it has stored offsets. The stored offsets may not include records that were acknowledged during the
+ * storing. Therefore only records that were acknowledged before the previous `commit` count as stored.
  */
 export class Confirmations {
   readonly #groups: Group[] = [];
@@ -19,7 +19,7 @@ export class Confirmations {
   #acknowledged: bigint | undefined;
   #acknowledgedAtCommit: bigint | undefined;
 
-  /** @param lastCommit all transactions that committed before this place precede the records */
+  /** @param lastCommit place in the log; the records come after all transactions that committed before it */
   sent(records: readonly Sent[], lastCommit: bigint): void {
     if (records.length === 0) return;
     let group = this.#groups.at(-1);
@@ -42,7 +42,7 @@ export class Confirmations {
     }
   }
 
-  /** Returns the place before which the server may remove its log; `undefined`: none is known. */
+  /** Returns the place before which the server may remove its log; `undefined` if no place is known yet. */
   commit(): bigint | undefined {
     const stored = this.#acknowledgedAtCommit;
     this.#acknowledgedAtCommit = this.#acknowledged;

@@ -9,16 +9,16 @@ import type { LogSettings } from './settings.ts';
 export interface StreamSource {
   readonly server: ServerLog;
   readonly slot: SlotState | undefined;
-  /** Where the server's timeline departed from an earlier one; `undefined` if that is not in its history. */
+  /** Returns the place at which the server's timeline departed from an earlier timeline; `undefined` if its history lacks the earlier one. */
   readonly forkOf: (timeline: number) => Promise<bigint | undefined>;
 }
 
 /**
- * Finds out whether the changes after a position follow it without a gap. The slot never moves past a
+ * Checks whether the slot still provides all changes after a position. The slot never moves past a
  * stored position. A slot that is ahead of the position was therefore advanced by hand, or dropped and created again. A server that was
  * restored, promoted or replaced has another log.
  *
- * @returns why there is, or may be, a gap
+ * @returns why changes are or may be missing; `undefined` if none are
  */
 export async function findGap(
   stored: StoredPosition,
@@ -29,7 +29,7 @@ export async function findGap(
   const { identity, end } = server;
   const reached = reachedBy(stored);
   const position = lsnText(reached);
-  // Changes of the transaction after the last whole one may have been read too.
+  // Some changes of the transaction after the last complete one may have been read, too.
   const lastRead = stored.position?.last?.lsn ?? 0n;
   const read = lastRead > reached ? lastRead : reached;
   if (log !== undefined && log.system !== identity.system) {
@@ -59,7 +59,7 @@ export async function findGap(
   return undefined;
 }
 
-/** Whether all tables are read again because of a gap. @throws ConnectError if `snapshot.mode` does not allow that */
+/** Whether to read all tables again because of a gap. @throws ConnectError if there is a gap and `snapshot.mode` does not allow this */
 export function readsAgain(gap: string | undefined, { snapshot: { mode }, names }: LogSettings): boolean {
   if (gap === undefined || mode === 'initial_only') return false;
   if (mode === 'when_needed' || mode === 'always') return true;

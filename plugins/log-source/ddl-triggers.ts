@@ -2,13 +2,13 @@ import { ConnectError, toError } from '../../src/index.ts';
 import { DatabaseError, isDenied, ownStatement, type Executor, type Session } from '../database/index.ts';
 import type { TableStructure } from './table-structure.ts';
 
-/** Schema of the functions, and of the table of the structures. Only its owner, a superuser, can write there. */
+/** Schema of the trigger functions and of the table with the structures. Only its owner, a superuser, can write there. */
 export const DDL_SCHEMA = 'sluice_ddl';
 
-/** `schema.table` of the structures. */
+/** The table that contains the structures, as `schema.table`. */
 export const STRUCTURE_TABLE = `${DDL_SCHEMA}.tables`;
 
-/** Whether the changes of this table are changes of the structure of other tables (`log.ddl`). */
+/** Whether a table is the one that contains the structures of the other tables (`log.ddl`). */
 export function isStructureTable({ schema, name }: { readonly schema: string; readonly name: string }): boolean {
   return `${schema}.${name}` === STRUCTURE_TABLE;
 }
@@ -20,14 +20,16 @@ const TRIGGERS = ownStatement(
 );
 
 /**
- * Keeps the structure of each table in a table of its own, which is changed in the transaction of the statement that changes the
- * structure. With its replica identity, the log has the structure before and after. A logical message would do as well, but every user
- * may write those, and the sink executes what it gets. For the same reason a schema that another user has created is refused.
- * Structures come from the catalogue and not from the text of the statement: one text can have many statements, or call a function
- * that executes others.
+ * Installs event triggers that store the structure of each table as a row of `sluice_ddl.tables`. When a statement changes a structure,
+ * they change the row in the same transaction. Because of the replica identity, the log contains the row before and after the change. A
+ * logical message would not be safe, because every user may write one, and the sink executes the changes. For the same reason, a schema
+ * that belongs to a user who is not a superuser is refused.
  *
- * A sequence that fills a column (serial) counts as an identity. Columns and keys are compared by the numbers of their columns, which a
- * renaming does not change.
+ * Structures come from the catalogue and not from the text of the statement, because a text can contain several statements, or call a
+ * function that executes other statements.
+ *
+ * A column that is filled by a sequence (serial) counts as an identity column. Columns and keys are compared by column numbers, which
+ * stay the same when a column is renamed.
  */
 const INSTALL = ownStatement(
   'log source: create the event triggers',
@@ -137,7 +139,7 @@ function installSql(): string {
   return `run this once in the source database, as a superuser: ${INSTALL.text};`;
 }
 
-/** Why `log.ddl` is not possible, and what fixes it; `undefined` if the event triggers exist, or can be created. */
+/** Returns why `log.ddl` is not possible, and the SQL that fixes it; `undefined` if the event triggers exist or can be created. */
 export async function ddlProblem(
   session: Pick<Session, 'ask'>,
 ): Promise<{ readonly message: string; readonly fix: string } | undefined> {
@@ -146,7 +148,7 @@ export async function ddlProblem(
   return rows[0]?.[0] === 't' ? undefined : { message: NEEDS_SUPERUSER, fix: installSql() };
 }
 
-/** Creates the event triggers, unless they exist. All connectors of a database share them. @throws ConnectError if the user may not */
+/** Creates the event triggers, which all connectors of a database share, unless they exist. @throws ConnectError if the user may not create them */
 export async function installDdlTriggers(executor: Executor): Promise<void> {
   if (await areInstalled(executor)) return;
   try {
@@ -166,7 +168,7 @@ const STRUCTURES = ownStatement(
   WHERE s.structure IS NOT NULL ORDER BY t.place`,
 );
 
-/** The structures of these tables, in their order. */
+/** Reads the structures of these tables, in the given order. */
 export async function readStructures(
   session: Pick<Session, 'ask'>,
   tables: readonly { readonly oid: number }[],

@@ -6,8 +6,8 @@ const NUMBER = /^\(?'?(-?\d+(?:\.\d+)?)'?\)?(?:::[\w ."]+(?:\([\d, ]+\))?)?$/;
 const TEXT = /^'((?:[^']|'')*)'(?:::[\w ."]+(?:\([\d, ]+\))?(?:\[\])?)?$/;
 
 /**
- * The default of a column as a value of its schema; `undefined` if the schema has none. A literal is taken as it is. The result of an
- * expression is not known; a required column then has the zero of its type, as in Debezium.
+ * Converts the default of a column to a value of its schema; `undefined` if the schema gets no default. Only literals are converted. The
+ * result of an expression is unknown; then a required column has the zero value of its type as default, as in Debezium.
  */
 export function defaultValue(
   { defaultSql, isRequired }: TableColumn,

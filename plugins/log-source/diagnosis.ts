@@ -5,7 +5,7 @@ import { preflight } from './preflight.ts';
 import { capturedTables } from './preparation.ts';
 import type { LogSettings } from './settings.ts';
 
-/** The findings of `sluice doctor`. A pool has that many connections, and the log is read over one more. */
+/** The findings for `sluice doctor`. A task uses the connections of a pool, and one more to read the log. */
 export async function diagnoseLog(settings: LogSettings, context: DiagnosisContext): Promise<readonly Finding[]> {
   const demands = { connections: CONNECTIONS + 1, writes: false };
   return diagnoseDatabase(settings.connection, demands, context, async (executor) => {

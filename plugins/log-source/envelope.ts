@@ -133,12 +133,12 @@ export interface RowTable {
 /** The place of a row in the log or in a snapshot. */
 export interface RowOrigin {
   readonly snapshot: SnapshotMark;
-  /** End of the last transaction before; `undefined` if there was none since the slot was created. */
+  /** End of the previous transaction in the log; `undefined` if there was none since the slot was created. */
   readonly lastCommit: bigint | undefined;
   readonly lsn: bigint;
   /** `null` for messages outside of transactions. */
   readonly xid: bigint | null;
-  /** When the transaction was committed, or the snapshot taken. */
+  /** The time at which the transaction was committed or the snapshot was taken. */
   readonly time: EventTime;
   readonly origin: string | null;
   readonly originLsn: bigint | null;
@@ -186,13 +186,13 @@ export function envelope(
 let lastNow = new EventTime(0n);
 let lastNowMs = 0;
 
-/** The times of an envelope: when the record was made. */
+/** The creation time of a record in milliseconds, microseconds and nanoseconds, which are the last fields of its envelope. */
 export function envelopeTimes(): readonly bigint[] {
   const { millis, micros, nanos } = now();
   return [millis, micros, nanos];
 }
 
-/** The current time; records of the same millisecond share it. */
+/** The current time. Calls in the same millisecond return the same object. */
 function now(): EventTime {
   const ms = Date.now();
   if (ms !== lastNowMs) {

@@ -11,7 +11,7 @@ interface HeartbeatParts {
   readonly logger: Logger;
 }
 
-/** Heartbeat records, and the statement of `heartbeat.action.query`. */
+/** Makes heartbeat records, and runs the statement of `heartbeat.action.query`. */
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
   #dueAt = 0;
@@ -20,7 +20,7 @@ export class Heartbeat {
     this.#parts = parts;
   }
 
-  /** If a heartbeat is due, runs the statement and returns the record with the position. */
+  /** If a heartbeat is due, runs the statement and returns a heartbeat record whose offset is the position. */
   async beat(position: LogPosition): Promise<readonly SourceRecord[]> {
     const { settings, records } = this.#parts;
     if (settings.heartbeat.intervalMs === 0 || Date.now() < this.#dueAt) return [];
@@ -30,7 +30,7 @@ export class Heartbeat {
     return beats;
   }
 
-  /** Never rejects. */
+  /** Runs the statement, if heartbeats are enabled. Never rejects; a failure is logged. */
   async runStatement(): Promise<void> {
     const { settings, executor, logger } = this.#parts;
     const { intervalMs, sql } = settings.heartbeat;

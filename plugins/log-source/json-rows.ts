@@ -13,34 +13,34 @@ import type { RecordColumn, TableRecords } from './table-records.ts';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACE = 0x7d;
-/** Types of messages. */
+/** Message types of `pgoutput`. */
 export const INSERT = 0x49;
 export const UPDATE = 0x55;
-/** The byte that precedes a new row. */
+/** In a message, this byte precedes the new row. */
 const NEW_ROW = 0x4e;
 const WHOLE_OLD_ROW = 0x4f;
-/** Size of the head of a message: its type and the OID of the table. */
+/** Size of the message header: the message type and the OID of the table. */
 const HEAD_BYTES = 5;
 
-/** The origin of the changes of one transaction. They share one object, so that its JSON is made once. */
+/** The origin of the changes of one transaction. All changes share one object, so that its JSON is made only once. */
 export type TransactionOrigin = Omit<RowOrigin, 'lsn'>;
 
-/** Writes the bytes of one cell. It has to reserve them in the writer. */
+/** Writes one cell as JSON, after it has reserved space for the bytes in the writer. */
 type WriteCell = (out: ByteWriter, cells: RowCells, index: number) => void;
 
 interface JsonColumn {
   readonly index: number;
-  /** The brace or comma and the name before the value. */
+  /** The text before the value: a brace or comma, and the name of the field. */
   readonly start: Buffer;
   readonly ifNull: Uint8Array;
-  /** For large values that a change did not touch. */
+  /** The JSON of the placeholder for a large value that a change did not touch. */
   readonly ifUnchanged: Uint8Array;
   readonly write: WriteCell;
 }
 
 /**
- * Writes the changes of a table as JSON, straight from the messages of the log: the bytes that the converter writes for the records of
- * ChangeRecords, without making the records.
+ * Writes the inserts and updates of a table as JSON, directly from the messages of the log. The bytes are the same as those that the
+ * converter would write for the records of ChangeRecords, but no record objects are created.
  */
 export class JsonRows {
   readonly topic: string;
@@ -85,10 +85,10 @@ export class JsonRows {
   }
 
   /**
-   * Begins a record in the packer and writes an insert or an update; the caller ends the record or undoes it.
+   * Begins a record in the packer, and writes an insert or an update. The caller must then end or undo the record in the packer.
    * @param message a message of the type I or U
-   * @returns false if the key has changed or a value is too large. The record must be made otherwise; nothing was begun then
-   * @throws Error if a value cannot be converted; nothing was begun then either
+   * @returns false if the key has changed or a value is too large, so that ChangeRecords must make the record. Then no record was begun
+   * @throws Error if a value cannot be converted. Then no record was begun
    */
   begin(packer: RecordPacker, message: Buffer, lsn: bigint, origin: TransactionOrigin): boolean {
     if (message.length > MAX_PACKED_VALUE / 4) return false;
@@ -165,7 +165,7 @@ export class JsonRows {
     return this.#source;
   }
 
-  /** The fields after the source: no transaction, and the operation. */
+  /** The JSON of the two fields after `source`: `transaction`, which is null, and `op`. */
   #tail(operation: Operation): Buffer {
     const { tails } = this.#envelope;
     let tail = tails.get(operation);
@@ -207,7 +207,7 @@ function put(out: ByteWriter, bytes: Uint8Array): void {
   out.put(bytes);
 }
 
-/** The JSON of `source` in three parts. The LSN of the change goes between them, because `sequence` and `lsn` have it. */
+/** The JSON of `source` in three parts. The LSN of the change is written between the parts, because `sequence` and `lsn` contain it. */
 interface SourceText {
   readonly origin: TransactionOrigin;
   readonly start: Buffer;
@@ -220,7 +220,7 @@ function sourceText(origin: TransactionOrigin, place: RowTable, json: JsonEncodi
   const texts = schema.fields.map(({ name, schema: fieldSchema, index }) => {
     const start = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
     const value = Buffer.from(json.value(topic, fieldSchema, values[index] ?? null)).toString('utf8');
-    // `sequence` is a text that ends with the LSN of the change: `[…,"0"]`. The quotes in it are escaped.
+    // `sequence` is a JSON array within a string, so its quotes are escaped. It ends with the LSN of the change: `[…,"0"]`.
     return name === 'sequence'
       ? [start + value.slice(0, -'0\\"]"'.length), '\\"]"']
       : [name === 'lsn' ? start : start + value];
@@ -297,7 +297,7 @@ function writerOf({ name, rule, mask }: RecordColumn, schema: Schema, encode: En
   };
 }
 
-/** Whether JSON has these bytes as they are: ASCII without control characters, quotes and backslashes. */
+/** Whether the bytes need no escaping in JSON: they are ASCII without control characters, quotes and backslashes. */
 function isPlain(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const byte = bytes[at] ?? 0;

@@ -1,14 +1,14 @@
 import type { ReplicationConnection } from '../database/index.ts';
 import { parseLsn } from './lsn.ts';
 
-/** The log that a place belongs to: each initdb makes a new system, each promotion of a standby a new timeline. */
+/** Identifies the log that a place belongs to. Each initdb creates a new system, and each promotion of a standby creates a new timeline. */
 export interface LogIdentity {
   /** The system identifier. */
   readonly system: string;
   readonly timeline: number;
 }
 
-/** The log of the server that a connection leads to. */
+/** The log of the server to which a connection leads. */
 export interface ServerLog {
   readonly identity: LogIdentity;
   readonly end: bigint;
@@ -22,7 +22,7 @@ export async function readServerLog(connection: ReplicationConnection): Promise<
 }
 
 /**
- * The place at which the server's timeline departed from an earlier one; `undefined` if that is not in its history.
+ * Reads the place at which the server's timeline departed from an earlier timeline; `undefined` if its history lacks the earlier one.
  * @throws DatabaseError
  */
 export async function readFork(
@@ -35,7 +35,7 @@ export async function readFork(
 }
 
 /**
- * Each line of a history file has a timeline, the place at which it was left, and the reason.
+ * Finds a timeline in a history file. Each line of the file has a timeline, the place at which the server left it, and the reason.
  *
  * @internal
  */

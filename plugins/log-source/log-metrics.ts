@@ -6,7 +6,7 @@ const OPERATIONS = { INSERT: 'Create', UPDATE: 'Update', DELETE: 'Delete', TRUNC
 
 type Operation = keyof typeof OPERATIONS;
 
-/** Counts of one task, by the names of Debezium's MBeans `streaming` and `snapshot`. */
+/** Metrics of one task, with the names of Debezium's MBeans `streaming` and `snapshot`. */
 export class LogMetrics {
   readonly #settings: LogSettings;
   readonly #seen: Record<Operation, number> = { INSERT: 0, UPDATE: 0, DELETE: 0, TRUNCATE: 0 };
@@ -14,7 +14,7 @@ export class LogMetrics {
   #transactions = 0;
   #lastXid = 0;
   #behindMs = -1;
-  /** On the clock of `performance.now()`. */
+  /** Time of the last change, on the clock of `performance.now()`. */
   #lastEventAt: number | undefined;
   #snapshot: { readonly begunAt: number; readonly tables: number; endedAt: number | undefined } | undefined;
   readonly #scanned = new Map<string, { rows: number; isDone: boolean }>();
@@ -23,14 +23,14 @@ export class LogMetrics {
     this.#settings = settings;
   }
 
-  /** @param commitMicros microseconds since 1970 of the commit */
+  /** @param commitMicros time of the commit in microseconds since 1970 */
   seen(operation: string, commitMicros: bigint): void {
     if (operation in OPERATIONS) this.#seen[operation as Operation] += 1;
     this.#behindMs = Math.max(0, Date.now() - Number(commitMicros / 1000n));
     this.#lastEventAt = performance.now();
   }
 
-  /** The change has no record. */
+  /** Counts a change that has no record. */
   filtered(): void {
     this.#filtered += 1;
   }
@@ -53,7 +53,7 @@ export class LogMetrics {
     if (this.#snapshot !== undefined) this.#snapshot.endedAt = performance.now();
   }
 
-  /** @param stream the open stream, if there is one */
+  /** @param stream the open stream; `undefined` if no stream is open */
   values(stream: LogStream | undefined): readonly TaskMetric[] {
     return [...this.#streaming(stream), ...this.#ofSnapshot()];
   }

@@ -37,9 +37,9 @@ import { SnapshotRun } from './snapshot-run.ts';
 import { WalGuard } from './wal-guard.ts';
 
 export const CONNECTIONS = 2;
-/** A waiting poll returns this often, so that the worker can pause the task. */
+/** A poll waits at most this many milliseconds, so that the worker can pause the task. */
 const MAX_WAIT_MS = 1_000;
-/** SQLSTATE while another process reads the slot. */
+/** SQLSTATE that the server reports while another process reads the slot. */
 const SLOT_IN_USE = '55006';
 
 interface Parts extends StreamParts {
@@ -49,9 +49,9 @@ interface Parts extends StreamParts {
 }
 
 /**
- * `io.debezium.connector.postgresql.PostgresConnectorTask`: the changes of a database, in the order of their commits.
+ * `io.debezium.connector.postgresql.PostgresConnectorTask`: sends the changes of a database in the order of their commits.
  *
- * States: snapshot -> streaming -> stopped. A stream that breaks is opened again by the next poll, from the last message that was sent.
+ * States: snapshot -> streaming -> stopped. If a stream breaks, the next poll opens it again, after the last message that was sent.
  * With `snapshot.mode=initial_only` the task is idle after the snapshot.
  */
 export class LogSourceTask implements SourceTask {
@@ -61,11 +61,11 @@ export class LogSourceTask implements SourceTask {
   #open: OpenStream | undefined;
   /** Position of the last change that a poll returned; `undefined`: no change yet. */
   #sent: LogPosition | undefined;
-  /** Where the stream starts if nothing was sent yet. */
+  /** The place where the stream starts if nothing was sent yet. */
   #startLsn = 0n;
   #isStreaming = true;
   #confirmations = new Confirmations();
-  /** The last offset without a record, and when there may be another, on the clock of `performance.now()`. */
+  /** The last offset without a record, and the earliest time of the next one, on the clock of `performance.now()`. */
   #idleOffset = { whole: 0n, dueAt: 0 };
 
   constructor(door: LogDoor) {
@@ -206,7 +206,7 @@ export class LogSourceTask implements SourceTask {
     this.#startLsn = lsn;
   }
 
-  /** The stream waits until the tables have been read. */
+  /** Begins a snapshot. Meanwhile, the stream is not read. */
   async #beginRequestedSnapshot({ includes }: SnapshotSignal): Promise<void> {
     const { settings, executor, context } = this.#parts;
     const tables = (await capturedTables(executor, settings)).filter((table) => includes(table));
@@ -219,7 +219,7 @@ export class LogSourceTask implements SourceTask {
   async #pollLog(): Promise<readonly PolledPart[]> {
     const { settings, context, heartbeat, records } = this.#parts;
     if (this.#open === undefined) {
-      // The transaction of the statement comes first in the stream, so that the first change has a last commit.
+      // The statement's transaction then precedes the first change in the stream, so that the change has a last commit.
       await heartbeat.runStatement();
       this.#open = await this.#openStream();
       if (this.#open === undefined) return [];
@@ -231,7 +231,7 @@ export class LogSourceTask implements SourceTask {
     const batch = await readChanges(this.#open, most, recordBlocks(records, context.json));
     batch.add(await heartbeat.beat(reader.position), wholeBefore(reader.position));
     batch.add(this.#offsetAlone(this.#open, batch.size > 0), wholeBefore(reader.position));
-    // Nothing counts as sent before it is returned: after a failure the stream is read again from here.
+    // The position is only stored here, just before the records are returned. After an earlier failure, the stream is read again.
     this.#sent = reader.position;
     batch.register(this.#confirmations);
     const signal = reader.takeSignal();
@@ -240,8 +240,8 @@ export class LogSourceTask implements SourceTask {
   }
 
   /**
-   * Returns an offset without a record once the captured tables have not changed for a while, so that the server can remove its log.
-   * Until then only records have offsets, as in Debezium.
+   * Returns an offset without a record if the captured tables have not changed for a while, so that the server can remove its log.
+   * Otherwise, only records have offsets, as in Debezium.
    */
   #offsetAlone({ stream, reader }: OpenStream, hasRecords: boolean): readonly OffsetUpdate[] {
     const { settings, records } = this.#parts;
@@ -256,7 +256,7 @@ export class LogSourceTask implements SourceTask {
     return [{ sourcePartition: records.partition, sourceOffset: toOffset(reader.position) }];
   }
 
-  /** Returns `undefined` if a snapshot has begun instead. */
+  /** Opens the stream. Returns `undefined` if changes are missing, so that a snapshot was begun instead. */
   async #openStream(): Promise<OpenStream | undefined> {
     const { settings, context } = this.#parts;
     const { slot } = settings;

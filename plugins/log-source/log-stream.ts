@@ -10,11 +10,11 @@ export interface StreamLimits {
   readonly bytes: number;
 }
 
-/** A change of this size cannot become a record of a topic. */
+/** Maximum size of a message. A larger change could not become a record of a topic. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
-/** Bytes of memory that a queued message takes beside its content. */
+/** Estimated memory of a queued message in addition to its content, in bytes. */
 const OVERHEAD_BYTES = 200;
-/** Without a byte for this long, the server is asked to reply; without one for as long again, the connection counts as lost. */
+/** After this time without data, the server is asked to reply. After twice this time, the connection counts as lost. */
 const SILENCE_MS = 30_000;
 
 interface StreamOptions {
@@ -24,25 +24,25 @@ interface StreamOptions {
 }
 
 /**
- * Reads the log of a slot ahead, up to a limit of messages and bytes. Beyond it the connection is not read, so that the server keeps
- * the rest; the position is reported meanwhile, so that the server does not close the connection.
+ * Reads the log of a slot ahead into a queue, up to a limit of messages and bytes. When the limit is reached, it stops reading from the
+ * connection, so the server keeps the rest. It still reports the position, so that the server does not close the connection.
  *
- * A network that drops packets leaves the connection open on this side. The server is therefore asked to reply when it is silent.
+ * If the network drops packets, the connection stays open on this side. Therefore, a silent server is asked to reply.
  */
 export class LogStream {
   readonly #connection: ReplicationConnection;
   readonly #limits: StreamLimits;
   #queue: LogChunk[] = [];
-  /** Chunks at the front of the queue that were taken. */
+  /** Number of chunks at the front of the queue that were already taken. */
   #taken = 0;
   #bytes = 0;
   #isPaused = false;
   #failure: DatabaseError | undefined;
   #wake: (() => void) | undefined;
   #received = 0n;
-  /** 0 leaves the slot as it is. The start of the stream is not confirmed, because records before it may not be stored yet. */
+  /** Confirmed place. It is 0 at first, which does not move the slot: records before the start of the stream may not be stored yet. */
   #confirmed = 0n;
-  /** Everything before this place is in the queue, or was taken. */
+  /** All messages before this place are in the queue or were taken from it. */
   #sentUpTo = 0n;
   #silence = { since: performance.now(), bytesRead: 0 };
   #timers: NodeJS.Timeout[] = [];
@@ -52,7 +52,7 @@ export class LogStream {
     this.#limits = limits;
   }
 
-  /** The connection is closed with the stream. @throws DatabaseError, 55006 while another process reads the slot */
+  /** Starts a stream, which closes the connection when it ends. @throws DatabaseError; SQLSTATE 55006 if another process reads the slot */
   static async open(
     connection: ReplicationConnection,
     command: string,
@@ -82,7 +82,7 @@ export class LogStream {
     return stream;
   }
 
-  /** The next message; `undefined` if none is queued. @throws DatabaseError when the stream has ended and the queue is empty */
+  /** Takes the next message; `undefined` if the queue is empty. @throws DatabaseError if the queue is empty and the stream has ended */
   take(): LogChunk | undefined {
     const chunk = this.#queue[this.#taken];
     if (chunk === undefined) {
@@ -91,7 +91,7 @@ export class LogStream {
     }
     this.#taken += 1;
     if (this.#taken * 2 > this.#queue.length) {
-      // Fewer chunks are moved than were taken, so that the cost per chunk is constant.
+      // At this point more chunks were taken than remain, so copying the remaining ones costs a constant time per chunk.
       this.#queue = this.#queue.slice(this.#taken);
       this.#taken = 0;
     }
@@ -115,12 +115,12 @@ export class LogStream {
     return { messages: this.#length, bytes: this.#bytes };
   }
 
-  /** Everything before this place was taken; 0: not known. */
+  /** All messages before this place were taken; 0 if unknown. */
   get takenUpTo(): bigint {
     return this.hasMessages ? 0n : this.#sentUpTo;
   }
 
-  /** Resolves when a message is queued, the stream has ended, the signal is aborted, or after the time. */
+  /** Resolves when a message is queued, the stream has ended, the signal is aborted, or the time is over. */
   async arrival(timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.hasMessages || this.#failure !== undefined || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -135,7 +135,7 @@ export class LogStream {
     this.#wake = undefined;
   }
 
-  /** The server may forget everything before `lsn`. */
+  /** Tells the server that it may remove the log before `lsn`. */
   confirm(lsn: bigint): void {
     if (lsn <= this.#confirmed) return;
     this.#confirmed = lsn;

@@ -15,11 +15,11 @@ interface Parts {
   readonly json: JsonEncoding | undefined;
 }
 
-/** The tables that a stream has described, by their numbers. */
+/** The tables that a stream has described, by OID. */
 export class LoggedTables {
   readonly #parts: Parts;
   readonly #forms = new Map<number, TableForm | undefined>();
-  /** The tables among these whose inserts and updates are written as JSON. */
+  /** Writers for those tables whose inserts and updates are written directly as JSON. */
   readonly #jsonRows = new Map<number, JsonRows>();
 
   constructor(parts: Parts) {
@@ -35,7 +35,7 @@ export class LoggedTables {
     return this.#jsonRows.get(oid);
   }
 
-  /** A table's columns as the log has them, with what the catalogue knows about them. */
+  /** Stores the form of a table. The columns are those of the log, with details from the catalogue for columns that still exist. */
   async learn({ oid, schema, name, columns }: Relation): Promise<void> {
     const { executor, settings, records, json } = this.#parts;
     const listed = { oid, schema, name };

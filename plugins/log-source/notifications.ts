@@ -17,7 +17,7 @@ const VALUE = Schema.struct(
   { name: `${PREFIX}.NotificationValue`, version: 1 },
 );
 
-/** Reports the progress of the initial snapshot in a topic (`notification.enabled.channels=sink`). All its records have one id. */
+/** Makes records that report the progress of a snapshot (`notification.enabled.channels=sink`). All of them have the same ID. */
 export class SnapshotNotifications {
   readonly #topic: string;
   readonly #connector: string;

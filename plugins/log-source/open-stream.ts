@@ -12,7 +12,7 @@ import { wholeBefore, type LogPosition } from './position.ts';
 import { readSlot } from './preparation.ts';
 import type { LogSettings } from './settings.ts';
 
-/** A replication connection, and what it leads to. */
+/** A replication connection, with the state of the server and of the slot. */
 interface Link extends StreamSource {
   readonly connection: ReplicationConnection;
 }
@@ -22,7 +22,7 @@ export interface OpenStream {
   readonly reader: ChangeReader;
 }
 
-/** The parts of a task. */
+/** The parts of a task that a stream needs. */
 export interface StreamParts {
   readonly settings: LogSettings;
   readonly executor: Executor;
@@ -31,7 +31,7 @@ export interface StreamParts {
   readonly context: Pick<SourceTaskContext, 'logger' | 'signal' | 'json'>;
 }
 
-/** Opens a replication connection, and reads what it leads to. @throws ConnectError if a pooler is in between; DatabaseError */
+/** Opens a replication connection, and reads the state of the server and of the slot. @throws ConnectError if a pooler is in between; DatabaseError */
 export async function connectToLog({ settings, executor, context }: StreamParts): Promise<Link> {
   const { connection, server } = await connectToServer(settings, context.signal);
   try {
@@ -45,8 +45,8 @@ export async function connectToLog({ settings, executor, context }: StreamParts)
 }
 
 /**
- * Starts the stream after what was sent, or from `begin` if that is nothing. The stream closes the connection.
- * @throws DatabaseError, 55006 while another process reads the slot
+ * Starts the stream after the position, or at `begin` if nothing was sent yet. The stream closes the connection when it ends.
+ * @throws DatabaseError; SQLSTATE 55006 if another process reads the slot
  */
 export async function openStream(
   { connection, server }: Link,
@@ -57,7 +57,7 @@ export async function openStream(
   const { slot, queue, publication } = settings;
   const { logger, signal, json } = context;
   const sent: LogPosition = { lastCommit: undefined, last: undefined, ...position, log: server.identity };
-  // Offsets of Debezium's snapshots have the place itself, where the first commit can begin; `begin` is one byte after it then.
+  // After a snapshot of Debezium, the first commit can begin at the place in its offset, and `begin` is one byte after this place.
   const start = wholeBefore(sent) ?? begin - 1n;
   const names = quoteLiteral(quoteIdentifier(publication.name));
   const command =

@@ -1,6 +1,6 @@
 import { REGEX_LIST } from './option-validators.ts';
 
-/** An option with a text, which is absent by default. */
+/** Declares an optional string option without a default. */
 export function text(group: string, displayName: string, documentation: string) {
   return {
     type: 'STRING',
@@ -13,7 +13,7 @@ export function text(group: string, displayName: string, documentation: string) 
   } as const;
 }
 
-/** An option with a list of regular expressions. */
+/** Declares an option that is a list of regular expressions. */
 export function list(group: string, displayName: string, documentation: string) {
   return {
     type: 'LIST',

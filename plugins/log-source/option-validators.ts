@@ -1,6 +1,6 @@
 import { javaRegexMatcher, toError, type Validator } from '../../src/index.ts';
 
-/** Checks of options with the messages of Debezium. */
+/** Validators of options. Their error messages are those of Debezium. */
 
 function invalid(name: string, problem: string): { readonly message: string } {
   return { message: `The '${name}' value is invalid: ${problem}` };
@@ -74,7 +74,7 @@ export const REGEX_LIST: Validator = {
   },
 };
 
-/** The pattern in Debezium's messages. */
+/** The pattern as Debezium's error message prints it. */
 const KEY_COLUMNS_TEXT = '^\\s*([^:]+):([^:,]+(,[^:,]+)*)\\s*$';
 const KEY_COLUMNS = /^[^:]+:[^:,]+(?:,[^:,]+)*$/;
 

@@ -9,8 +9,8 @@ const TABLES = 'Tables';
 const SNAPSHOT = 'Snapshot';
 
 /**
- * Options of io.debezium.connector.postgresql.PostgresConnector. Names, types, defaults and messages are Debezium's; those that it has
- * and this connector does not are in `unsupported-options.ts`.
+ * Options of io.debezium.connector.postgresql.PostgresConnector. Names, types, defaults and messages are Debezium's. Options of Debezium
+ * that this connector does not support are in `unsupported-options.ts`.
  */
 export const logSourceOptions = declareOptions({
   'database.hostname': {

@@ -1,9 +1,9 @@
 /**
- * Messages of PostgreSQL's output plugin `pgoutput`, protocol version 1 (Logical Replication Message Formats). Values are the
- * server's text.
+ * Decodes messages of PostgreSQL's output plugin `pgoutput`, protocol version 1 (Logical Replication Message Formats). Values are in
+ * the server's text format.
  */
 
-/** A large value that the change did not touch, which the server does not send. */
+/** Represents a large value that the server did not send, because the change did not touch it. */
 export const UNCHANGED = Symbol('unchanged');
 
 export type LogValue = string | null | typeof UNCHANGED;
@@ -19,13 +19,13 @@ export interface RelationColumn {
   readonly typeModifier: number;
 }
 
-/** The shape of the rows that follow. Sent before the first row of a table, and after each change of its definition. */
+/** Describes the rows of a table. The server sends it before the first row of the table, and after each change of its definition. */
 export interface Relation {
   readonly kind: 'relation';
   readonly oid: number;
   readonly schema: string;
   readonly name: string;
-  /** `pg_class.relreplident`: default, nothing, full, index. */
+  /** `pg_class.relreplident`: `d` (default), `n` (nothing), `f` (full) or `i` (index). */
   readonly identity: string;
   readonly columns: readonly RelationColumn[];
 }
@@ -48,16 +48,16 @@ export type LogMessage =
     }
   | { readonly kind: 'ignored' };
 
-/** The row before a change: all of it, or the columns of the replica identity, the others `null`. */
+/** The row before a change. If `isWhole` is false, it has only the columns of the replica identity; the other values are `null`. */
 export interface OldRow {
   readonly isWhole: boolean;
   readonly values: LogRow;
 }
 
-/** 2000-01-01 in microseconds since 1970, where PostgreSQL's clock begins. */
+/** PostgreSQL's epoch, 2000-01-01, in microseconds since 1970. */
 const POSTGRES_EPOCH_MICROS = 946_684_800_000_000n;
 
-/** @throws Error if the message is damaged or of a kind that protocol version 1 does not have */
+/** @throws Error if the message is damaged, or if protocol version 1 does not have its type */
 export function decodeLogMessage(message: Buffer): LogMessage {
   const reader = new Reader(message);
   const type = reader.character();
@@ -81,7 +81,7 @@ export function decodeLogMessage(message: Buffer): LogMessage {
       return messageOf(reader);
     case 'O':
       return { kind: 'origin', originLsn: reader.uint64(), name: reader.text() };
-    // The name of a type; types are looked up in the catalogue.
+    // A `Y` message names a type. It is ignored, because types are looked up in the catalogue.
     case 'Y':
       return { kind: 'ignored' };
     default:
@@ -169,7 +169,7 @@ class Reader {
     return this.#message.readBigUInt64BE(this.#at - 8);
   }
 
-  /** Microseconds since 1970. */
+  /** Reads a time, and converts it to microseconds since 1970. */
   time(): bigint {
     this.skip(8);
     return this.#message.readBigInt64BE(this.#at - 8) + POSTGRES_EPOCH_MICROS;
@@ -179,7 +179,7 @@ class Reader {
     return String.fromCharCode(this.uint8());
   }
 
-  /** A text that ends with NUL. */
+  /** Reads a text that ends with NUL. */
   text(): string {
     const end = this.#message.indexOf(0, this.#at);
     if (end < 0) throw new Error('pgoutput sent a text without an end');

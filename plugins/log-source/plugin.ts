@@ -19,7 +19,7 @@ import type { LogDoor } from './record-form.ts';
 import { logSettings } from './settings.ts';
 import { unsupportedProblems } from './unsupported-options.ts';
 
-/** Has one task, because a slot has one reader. */
+/** The connector has one task, because only one connection can read a slot. */
 export class LogSourceConnector implements Connector {
   #config: ConnectorConfig = {};
 
@@ -55,7 +55,7 @@ async function validate(config: ConnectorConfig): Promise<readonly OptionResult[
       problems.push(problem('max.queue.size', 'Must be larger than the maximum batch size'));
     if (problems.length === 0) problems.push(...(await connectionProblems(config)));
   } catch {
-    // The checks of the single options report what is wrong.
+    // Invalid values are reported by the validators of the options.
   }
   return problems;
 }

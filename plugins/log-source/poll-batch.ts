@@ -10,14 +10,14 @@ export type PolledPart = PolledRecord | SourceBlock;
 
 const NO_HEADERS = new PackedHeaders([]);
 
-/** The result of one poll, with the places that may be confirmed once it is stored. */
+/** The records of one poll, with the places that may be confirmed to the server once the records are stored. */
 export class RecordBatch {
   readonly parts: PolledPart[] = [];
   readonly #groups: { readonly parts: readonly PolledPart[]; readonly whole: bigint | undefined }[] = [];
-  /** The number of records and offsets, those in blocks included. */
+  /** The number of records and offsets, including the records in blocks. */
   size = 0;
 
-  /** @param whole all transactions that committed before this place precede the records */
+  /** @param whole place in the log; the records come after all transactions that committed before it */
   add(parts: readonly PolledPart[], whole: bigint | undefined): void {
     if (parts.length === 0) return;
     for (const part of parts) {
@@ -32,12 +32,12 @@ export class RecordBatch {
   }
 }
 
-/** The blocks of a poll, with the headers that all records have. */
+/** Creates the blocks of a poll, with the headers of all records. */
 export function recordBlocks({ partition, headers }: ChangeRecords, json: JsonEncoding | undefined): RecordBlocks {
   return new RecordBlocks(partition, (topic) => json?.headers(topic, headers) ?? NO_HEADERS);
 }
 
-/** Takes messages until there are `most` records, or no further message has arrived. */
+/** Takes messages from the stream until there are `most` records or no message is queued. */
 export async function readChanges(
   { stream, reader }: OpenStream,
   most: number,

@@ -3,7 +3,7 @@ import { connectWithAttempts, DatabaseError, ReplicationConnection, type Executo
 import { readServerLog, type ServerLog } from './log-identity.ts';
 import type { LogSettings } from './settings.ts';
 
-/** SQLSTATE of a syntax error. */
+/** SQLSTATE for a syntax error. */
 const SYNTAX_ERROR = '42601';
 
 /** Waits for the first ordinary connection. @throws ConnectError if a pooler refuses it; DatabaseError */
@@ -16,7 +16,7 @@ export async function connectPool(executor: Executor, settings: LogSettings, sig
 }
 
 /**
- * Opens a replication connection, and reads which log it leads to.
+ * Opens a replication connection, and reads the identity and the end of the server's log.
  * @throws ConnectError if a pooler is in between; DatabaseError
  */
 export async function connectToServer(
@@ -34,9 +34,9 @@ export async function connectToServer(
 }
 
 /**
- * The error to report if a pooler caused this one: pgbouncer refuses parameters of a connection that it does not know, such as
- * `replication`. If it is configured to ignore them, the connection is an ordinary one, and commands of the replication protocol are
- * syntax errors.
+ * Returns the error to report if a pooler caused this error, otherwise `undefined`. pgbouncer refuses unknown startup parameters such as
+ * `replication`. If pgbouncer is configured to ignore them, the connection is an ordinary one, in which commands of the replication
+ * protocol are syntax errors.
  */
 export function poolerError(error: unknown, { connection, names }: LogSettings): ConnectError | undefined {
   if (!(error instanceof DatabaseError)) return undefined;

@@ -9,37 +9,37 @@ import type { LogIdentity } from './log-identity.ts';
 import type { LogMessage } from './pgoutput.ts';
 
 /**
- * How far the log has been read. An LSN alone is not a position: the rows of a COPY share one, and transactions that overlap in the
- * log are sent in the order of their commits. The position is therefore the last transaction that was sent as a whole, and, of the
- * transaction after it, the last message that was sent.
+ * The position up to which the log was sent. An LSN alone is not enough: the rows of a COPY share one LSN, and transactions that overlap
+ * in the log are sent in the order of their commits. Therefore a position consists of the last transaction that was sent completely, and
+ * the last message of the next transaction that was sent.
  */
 export interface LogPosition {
-  /** End of the last transaction that was sent as a whole; `undefined` if there was none since the slot was created. */
+  /** End of the last transaction that was sent completely; `undefined` if there was none since the slot was created. */
   readonly lastCommit: bigint | undefined;
-  /** The last message that was sent of the transaction after `lastCommit`. */
+  /** The last message that was sent, which normally belongs to the transaction after `lastCommit`. */
   readonly last: LastMessage | undefined;
-  /** The log that these places are in; `undefined` in offsets of Debezium. */
+  /** The log to which these places belong; `undefined` in offsets that Debezium stored. */
   readonly log?: LogIdentity | undefined;
-  /** Everything before this place was sent. It is after `lastCommit` if the log has had no change of a captured table since. */
+  /** All changes before this place were sent. It is after `lastCommit` if the captured tables have not changed since then. */
   readonly idle?: bigint | undefined;
 }
 
 export interface LastMessage {
   readonly xid: number;
   readonly lsn: bigint;
-  /** The number of messages with this LSN that were sent. */
+  /** The number of messages with this LSN that were already sent. */
   readonly events: number;
-  /** Microseconds since 1970 of the commit. */
+  /** Time of the commit in microseconds since 1970. */
   readonly micros: bigint;
   readonly type: string;
 }
 
-/** Keys of an offset for the log that it belongs to, which Debezium does not have and ignores. */
+/** The keys of an offset that identify its log. Debezium does not have these keys, and ignores them. */
 export function identityOffset({ system, timeline }: LogIdentity): SourceCoordinates {
   return { server_system_id: system, server_timeline: BigInt(timeline) };
 }
 
-/** Debezium's offset of a position. `lsn_events_processed` is absent where one message has the LSN. */
+/** Converts a position to an offset in Debezium's format. `lsn_events_processed` is absent if only one message with the LSN was sent. */
 export function toOffset(position: LogPosition): SourceCoordinates {
   const { last, log } = position;
   const whole = wholeBefore(position);
@@ -56,30 +56,30 @@ export function toOffset(position: LogPosition): SourceCoordinates {
   return log === undefined ? offset : Object.assign(offset, identityOffset(log));
 }
 
-/** All transactions that committed before this place were sent. */
+/** Returns the place before which all committed transactions were sent; `undefined` if there is none. */
 export function wholeBefore({ lastCommit, idle }: LogPosition): bigint | undefined {
   return idle !== undefined && idle > (lastCommit ?? 0n) ? idle : lastCommit;
 }
 
-/** A stored offset: a position in the log, or the state of a snapshot and the place where changes follow it. */
+/** A parsed offset: either a position in the log, or the state of a snapshot and the place after which changes follow. */
 export interface StoredPosition {
-  /** `undefined`: no change was sent yet. */
+  /** The position; `undefined` if no change was sent yet. */
   readonly position: LogPosition | undefined;
-  /** A snapshot was begun and did not end. */
+  /** Whether a snapshot has begun and not ended. */
   readonly isSnapshotOpen: boolean;
-  /** Where the snapshot was taken; changes after it follow. */
+  /** The place at which the snapshot was taken, after which changes follow; only if `position` is undefined. */
   readonly snapshotLsn: bigint | undefined;
   readonly log: LogIdentity | undefined;
 }
 
-/** The slot is never moved past this place before other changes are sent. */
+/** The place up to which changes were sent. The slot is never moved past it until further changes were sent. */
 export function reachedBy({ position, snapshotLsn }: StoredPosition): bigint {
   const whole = position === undefined ? undefined : (wholeBefore(position) ?? position.last?.lsn);
   // The offset of a snapshot is one byte before the place where it was taken.
   return whole ?? (snapshotLsn === undefined ? 0n : snapshotLsn + 1n);
 }
 
-/** The position that is stored for a source; `undefined`: none. @throws Error if it is not an offset of this connector or of Debezium */
+/** Reads the stored position of a source; `undefined` if there is none. @throws Error if it is not an offset of this connector or of Debezium */
 export async function storedPosition(
   { offset: read, logger }: Pick<SourceTaskContext, 'offset' | 'logger'>,
   prefix: string,
@@ -92,7 +92,7 @@ export async function storedPosition(
   return fromOffset(offset);
 }
 
-/** Reads an offset of this connector or of Debezium. @internal @throws Error if it is not one */
+/** Parses an offset of this connector or of Debezium. @internal @throws Error if it is not such an offset */
 export function fromOffset(offset: SourceCoordinates): StoredPosition {
   const lsn = integer(offset, 'lsn');
   const log = identityOf(offset);
@@ -106,7 +106,7 @@ export function fromOffset(offset: SourceCoordinates): StoredPosition {
       : {
           xid: Number(integer(offset, 'txId') ?? 0n),
           lsn,
-          // The begin of a transaction has the place of its first change, which was not sent.
+          // The offset of a transaction's begin has the LSN of its first change, but this change was not sent yet.
           events: type === 'BEGIN' ? 0 : Number(integer(offset, 'lsn_events_processed') ?? 1n),
           micros: integer(offset, 'ts_usec') ?? 0n,
           type: typeof type === 'string' ? type : 'INSERT',
@@ -125,7 +125,7 @@ function identityOf(offset: SourceCoordinates): LogIdentity | undefined {
   return typeof system === 'string' && timeline !== undefined ? { system, timeline: Number(timeline) } : undefined;
 }
 
-/** @throws ConnectError if a connector of this name could not start from the offsets */
+/** Checks offsets that a user sets. @throws ConnectError if the connector could not start from them */
 export function checkOffsets(prefix: string, offsets: readonly SourceOffset[]): void {
   for (const { partition, offset } of offsets) {
     if (partition?.['server'] !== prefix) {
@@ -147,7 +147,7 @@ function integer(offset: SourceCoordinates, name: string): bigint | undefined {
   throw new Error(`${name} of the offset is not an integer: ${JSON.stringify(value)}`);
 }
 
-/** Skips the messages that were sent before a restart, and counts those that are sent. */
+/** Tracks the position while messages are sent, and recognizes the messages that were already sent before a restart. */
 export class PositionTracker {
   #position: LogPosition;
   /** The last message to skip in the current transaction. */
@@ -184,7 +184,7 @@ export class PositionTracker {
     this.#sentEvents = 0;
   }
 
-  /** Whether the message is new; it counts as sent then. */
+  /** Returns whether a message is new. If it is, the position moves past it. */
   isNew(lsn: bigint, type: string): boolean {
     if (this.#isSkipped || this.#transaction === undefined) return false;
     if (this.#sent !== undefined) {
@@ -199,8 +199,8 @@ export class PositionTracker {
   }
 
   /**
-   * For a logical message outside of transactions. The server sends it after all transactions that were committed before it, and may
-   * send it again after a restart. Returns whether the message is new; it counts as sent then.
+   * Like `isNew`, for a logical message outside of transactions. The server sends it after all transactions that were committed before it,
+   * and may send it again after a restart.
    */
   isNewMessage(lsn: bigint, micros: bigint): boolean {
     const whole = wholeBefore(this.#position);
@@ -210,7 +210,7 @@ export class PositionTracker {
     return true;
   }
 
-  /** The server has sent everything before `end`. Has no effect within a transaction. */
+  /** Notes that the server has sent everything before `end`. Has no effect within a transaction. */
   advance(end: bigint): void {
     if (this.#transaction !== undefined || end <= (wholeBefore(this.#position) ?? 0n)) return;
     this.#position = { ...this.#position, idle: end };

@@ -24,7 +24,7 @@ import { readRequirements, readTableFacts, type Requirements, type TableFacts } 
 import type { LogSettings } from './settings.ts';
 import { tableText } from './table-naming.ts';
 
-/** A finding about the server, with the option of the connector that it belongs to. */
+/** A finding about the server, with the option of the connector that the finding concerns. */
 interface PreflightFinding extends Finding {
   readonly option: string;
 }
@@ -38,8 +38,8 @@ const READER = ownStatement(
 const MAX_NAMED = 5;
 
 /**
- * Checks the server before the connector starts, each finding with the SQL that fixes it. `fail`: the connector cannot work; `warn`: it
- * may lose changes or its slot. Nothing is changed.
+ * Checks the server before the connector starts. Each problem comes with the SQL that fixes it. `fail`: the connector cannot work;
+ * `warn`: the connector may lose changes or its slot. The checks do not change anything.
  * @throws DatabaseError
  */
 export async function preflight(executor: Executor, settings: LogSettings): Promise<readonly PreflightFinding[]> {
@@ -106,7 +106,7 @@ function serverFindings(server: Requirements, { slot, names }: LogSettings): Pre
   return findings;
 }
 
-/** The slot, or whether it can be created. A slot that is read has its WAL sender already. */
+/** Checks the slot, or whether the slot can be created. A slot that a program is reading needs no further WAL sender. */
 async function slotFindings(
   executor: Executor,
   settings: LogSettings,
@@ -195,7 +195,7 @@ function publicationFindings(
   return [of(option, ok(about, autocreate === 'filtered' ? 'gets the captured tables' : 'has all captured tables'))];
 }
 
-/** Captured tables that the publication lacks, and with `log.ddl` those that it will lack. */
+/** Reports captured tables that the publication lacks. With `log.ddl`, also reports that it will lack tables that are created later. */
 function missingFindings(
   publication: PublicationState,
   captured: readonly TableFacts[],
@@ -217,7 +217,7 @@ function missingFindings(
   return findings;
 }
 
-/** With `log.ddl`, whether the event triggers exist or can be created. */
+/** With `log.ddl`, checks whether the event triggers exist or can be created. */
 async function triggerFindings(executor: Executor, { hasDdl }: LogSettings): Promise<PreflightFinding[]> {
   if (!hasDdl) return [];
   const problem = await ddlProblem(executor);
@@ -225,7 +225,7 @@ async function triggerFindings(executor: Executor, { hasDdl }: LogSettings): Pro
   return [of('log.ddl', fail('event triggers', problem.message, problem.fix))];
 }
 
-/** Tables that the user does not own, and therefore may not add to a publication that is kept up to date. */
+/** Reports tables that the user does not own. The connector cannot add such a table to the publication, which it keeps up to date. */
 function ownershipFindings(
   captured: readonly TableFacts[],
   { isSuperuser, user }: Requirements,
@@ -298,7 +298,7 @@ function tableFindings(
   return findings;
 }
 
-/** Whether the server accepts a connection of the replication protocol, which needs an entry in pg_hba.conf. */
+/** Checks whether the server accepts a replication connection, which needs an entry in pg_hba.conf. */
 async function connectionFindings(settings: LogSettings): Promise<PreflightFinding[]> {
   const about = 'replication connection';
   const option = settings.names.server;
@@ -308,7 +308,7 @@ async function connectionFindings(settings: LogSettings): Promise<PreflightFindi
     return [of(option, ok(about, 'is accepted'))];
   } catch (error) {
     const { message } = toError(error);
-    // A pooler: the message says what to do.
+    // The address is that of a pooler, and the message already says how to fix it.
     if (error instanceof ConnectError) return [of(option, fail(about, message))];
     const fix = `allow the user to replicate in pg_hba.conf, or name the server itself in ${settings.names.address}`;
     return [of(option, fail(about, `is refused: ${message}`, fix))];
@@ -318,7 +318,7 @@ async function connectionFindings(settings: LogSettings): Promise<PreflightFindi
 const CHECK_TIMEOUT_MS = 3_000;
 
 /**
- * The errors of `/validate`: each prevents a connector with these settings from working.
+ * Returns the errors for `/validate`. Each of them prevents a connector with these settings from working.
  * @throws DatabaseError if the server cannot be reached
  */
 export async function preflightProblems(settings: LogSettings): Promise<readonly OptionResult[]> {
@@ -339,7 +339,7 @@ export async function preflightProblems(settings: LogSettings): Promise<readonly
   }
 }
 
-/** An error of one option, as `/validate` reports it. */
+/** An error of one option in the format of `/validate`. */
 export function optionError(name: string, message: string): OptionResult {
   return { name, value: null, recommendedValues: [], errors: [message], visible: true };
 }

@@ -28,24 +28,24 @@ const SERVER = ownStatement(
 
 export interface SlotState {
   readonly confirmed: bigint;
-  /** The process that reads it. */
+  /** ID of the process that is reading the slot. */
   readonly activePid: string | undefined;
-  /** Why the server no longer keeps what the slot needs, such as `wal_removed` and `idle_timeout`. */
+  /** The reason why the slot is invalidated, such as `wal_removed` or `idle_timeout`; `undefined` if the slot is valid. */
   readonly invalidation: string | undefined;
 }
 
 export interface PublicationState {
-  /** Whether it is FOR ALL TABLES. */
+  /** Whether the publication is FOR ALL TABLES. */
   readonly hasAllTables: boolean;
-  /** Whether the user may change it. */
+  /** Whether the user may change the publication. */
   readonly isOwned: boolean;
-  /** `schema.table` of each table. */
+  /** The published tables, as `schema.table`. */
   readonly tables: readonly string[];
-  /** Operations that it does not publish. */
+  /** Operations that the publication does not publish. */
   readonly omitted: readonly string[];
 }
 
-/** The publication; `undefined` if it does not exist. */
+/** Reads the state of a publication; `undefined` if it does not exist. */
 export async function readPublication(
   session: Pick<Session, 'ask'>,
   name: string,
@@ -62,7 +62,10 @@ export async function readPublication(
   };
 }
 
-/** The tables that the settings include, ordered by name. Partitions are included if the publication publishes changes under their names. */
+/**
+ * Reads the tables that the settings include, ordered by name. Either partitions or partitioned tables are included, depending on which
+ * of them the publication names in changes.
+ */
 export async function capturedTables(
   session: Pick<Session, 'ask'>,
   settings: LogSettings,
@@ -74,7 +77,7 @@ export async function capturedTables(
   });
 }
 
-/** Creates the publication, or sets its tables, as `publication.autocreate.mode` says. @throws ConnectError if it must exist */
+/** Creates the publication or updates its tables, according to `publication.autocreate.mode`. @throws ConnectError if it is missing and must not be created */
 export async function ensurePublication(
   executor: Executor,
   settings: LogSettings,
@@ -106,13 +109,13 @@ export async function ensurePublication(
   logger.info(`Created publication ${name}${content}`);
 }
 
-/** @param content such as ` FOR ALL TABLES` */
+/** @param content the tables, such as ` FOR ALL TABLES` */
 export function publicationSql({ publication: { name, viaRoot } }: LogSettings, content: string): string {
   const root = viaRoot ? ' WITH (publish_via_partition_root = true)' : '';
   return `CREATE PUBLICATION ${quoteIdentifier(name)}${content}${root}`;
 }
 
-/** With `log.ddl`: what a publication for some of the tables lacks, and the SQL that fixes it. */
+/** For `log.ddl`: the problem of a publication that is not for all tables, and the SQL that fixes it; `undefined` if there is none. */
 export function laterTablesProblem(
   publication: PublicationState,
   settings: LogSettings,
@@ -126,7 +129,7 @@ export function laterTablesProblem(
   return { message, fix };
 }
 
-/** Sets the replica identities that the settings name. */
+/** Sets the replica identities of `replica.identity.autoset.values`. */
 export async function setReplicaIdentities(
   executor: Executor,
   settings: LogSettings,
@@ -142,7 +145,7 @@ export async function setReplicaIdentities(
   }
 }
 
-/** The slot of the settings; `undefined` if it does not exist. @throws ConnectError if it is another kind of slot */
+/** Reads the state of the slot; `undefined` if it does not exist. @throws ConnectError if the slot has another output plugin or database */
 export async function readSlot(executor: Executor, { slot }: LogSettings): Promise<SlotState | undefined> {
   const { rows } = await executor.ask(SLOT, [slot.name]);
   const [row] = rows;
@@ -162,13 +165,13 @@ export async function readSlot(executor: Executor, { slot }: LogSettings): Promi
 }
 
 export interface ServerState {
-  /** Microseconds since 1970. */
+  /** Time of the server in microseconds since 1970. */
   readonly nowMicros: bigint;
-  /** The last transaction that the current snapshot may see. */
+  /** The highest transaction ID that the current snapshot may see. */
   readonly lastXid: bigint;
 }
 
-/** @throws ConnectError if the server does not write what logical decoding needs */
+/** @throws ConnectError if `wal_level` is not `logical` */
 export async function readServer(session: Pick<Session, 'ask'>): Promise<ServerState> {
   const { rows } = await session.ask(SERVER);
   const [level, now, xmax] = rows[0] ?? [];

@@ -8,12 +8,12 @@ import {
 
 const EXPECTED_BYTES = 65_536;
 
-/** The records of one poll that are written as JSON, by topic. */
+/** Collects the records of one poll that are written directly as JSON, in a block for each topic. */
 export class RecordBlocks {
   readonly #partition: SourceCoordinates;
   readonly #headersOf: (topic: string) => PackedHeaders;
   readonly #packers = new Map<string, RecordPacker>();
-  /** Records that were not taken yet. */
+  /** Number of records that were not taken yet. */
   count = 0;
 
   constructor(partition: SourceCoordinates, headersOf: (topic: string) => PackedHeaders) {
@@ -31,8 +31,8 @@ export class RecordBlocks {
   }
 
   /**
-   * Returns the records as blocks. The offset `after` is stored only once all of them were acknowledged.
-   * @param before the offset before the first of the records
+   * Returns the records as blocks. The offset `after` is stored only after all these records were acknowledged.
+   * @param before the offset that precedes the first of the records
    */
   take(before: SourceCoordinates, after: SourceCoordinates): SourceBlock[] {
     if (this.count === 0) return [];

@@ -4,7 +4,7 @@ import { AT_LEAST_ONE, AT_LEAST_ZERO, TOPIC_PREFIX, choice, exactly } from './op
 
 const RECORDS = 'Records';
 
-/** Options for the form of records, and for how many are read at a time. */
+/** Options for the form of records, and for the number of changes that are read at a time. */
 export const recordOptions = declareOptions({
   'topic.prefix': {
     ...text(RECORDS, 'Topic prefix', 'First part of topic names, and the name of this source in records and offsets.'),

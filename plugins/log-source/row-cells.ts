@@ -1,4 +1,4 @@
-/** Values of `#starts` for cells without bytes. */
+/** Values in `#starts` that mark cells without bytes. */
 const NULL_CELL = -1;
 const UNCHANGED_CELL = -2;
 
@@ -6,7 +6,7 @@ const NULL_VALUE = 0x6e;
 const UNCHANGED_VALUE = 0x75;
 const TEXT_VALUE = 0x74;
 
-/** The places of the values of one row in a message of `pgoutput` (Logical Replication Message Formats, TupleData). */
+/** Locates the values of a row in a message of `pgoutput` (Logical Replication Message Formats, TupleData). */
 export class RowCells {
   #message: Buffer = Buffer.alloc(0);
   #starts = new Int32Array(16);
@@ -17,7 +17,7 @@ export class RowCells {
     return this.#message;
   }
 
-  /** Reads the row that begins at `at`. Returns the place after it. @throws RangeError if the message ends too early */
+  /** Reads the row that begins at index `at`. Returns the index after the row. @throws RangeError if the message is invalid */
   read(message: Buffer, at: number): number {
     this.#message = message;
     const count = message.readUInt16BE(at);

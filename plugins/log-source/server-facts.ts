@@ -23,7 +23,7 @@ const TABLES = ownStatement(
     AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_' ORDER BY n.nspname, c.relname`,
 );
 
-/** Facts about the server and the user that the log source depends on. */
+/** Facts about the server and the user on which the log source depends. */
 export interface Requirements {
   readonly walLevel: string;
   readonly slots: number;
@@ -40,7 +40,7 @@ export interface Requirements {
   readonly version: number;
 }
 
-/** A table of the database, as far as its changes in the log depend on it. */
+/** Properties of a table that decide whether its changes are in the log and in the publication. */
 export interface TableFacts {
   readonly schema: string;
   readonly name: string;

@@ -12,12 +12,12 @@ export interface ModeSettings {
   readonly hstores: 'json' | 'map';
   readonly intervals: 'numeric' | 'string';
   readonly moneyDigits: number;
-  /** For large values that a change did not touch. */
+  /** The value that represents a large value which a change did not touch. */
   readonly placeholder: string;
   readonly includesUnknown: boolean;
 }
 
-/** Names of the options in messages: each connector class has its own. */
+/** Names of options for use in messages. Each connector class has different names. */
 export interface LogOptionNames {
   readonly server: string;
   /** The option or options with the host and the port. */
@@ -44,11 +44,11 @@ const NAMES: LogOptionNames = {
 
 export type SnapshotMode = 'always' | 'initial' | 'initial_only' | 'no_data' | 'when_needed';
 
-/** The configuration of the connector, read and ready to use. */
+/** The parsed configuration of the connector. */
 export interface LogSettings {
   readonly names: LogOptionNames;
   readonly connection: ConnectionSettings;
-  /** Attempts of the first connection; a stream that breaks is opened again without a limit. */
+  /** Limit for attempts to connect at the start. Later, there is no limit for reopening a broken stream. */
   readonly attempts: { readonly attempts: number; readonly backoffMs: number };
   /** `topic.prefix`, the name of this source. */
   readonly prefix: string;
@@ -60,16 +60,16 @@ export interface LogSettings {
     readonly retryDelayMs: number;
     readonly statusIntervalMs: number;
   };
-  /** Limit of the log that the server keeps for the slot, and the action beyond it; 0: no limit. */
+  /** Maximum size of the log that the server keeps for the slot (0: unlimited), and the action when it is exceeded. */
   readonly guard: { readonly maxBytes: number; readonly action: 'warn' | 'fail' | 'drop-slot' };
   readonly publication: {
     readonly name: string;
     readonly autocreate: 'disabled' | 'all_tables' | 'filtered' | 'no_tables';
     readonly viaRoot: boolean;
   };
-  /** Whether changes of the structure of tables are sent (`log.ddl`), which needs a publication for all tables. */
+  /** Whether changes of table structures are sent (`log.ddl`). This needs a publication for all tables. */
   readonly hasDdl: boolean;
-  /** Tables, as regular expressions, and the replica identity that they get. */
+  /** Matchers of tables, each with the replica identity that the matching tables get. */
   readonly identities: readonly { readonly matches: (table: TableNaming) => boolean; readonly identity: string }[];
   readonly snapshot: {
     readonly mode: SnapshotMode;
@@ -89,18 +89,18 @@ export interface LogSettings {
   readonly headers: boolean;
   readonly skips: ReadonlySet<string>;
   readonly includesTable: (table: TableNaming) => boolean;
-  /** Whether the rows of a table are signals. */
+  /** Whether a table is the signal table. */
   readonly isSignalTable: (table: TableNaming) => boolean;
   readonly includesColumn: (table: TableNaming, column: string) => boolean;
-  /** `message.key.columns` of this table; `undefined`: its primary key. */
+  /** Key columns of a table from `message.key.columns`; `undefined`: those of the primary key. */
   readonly keyColumnsOf: (table: TableNaming) => readonly string[] | undefined;
   readonly topicOf: (table: TableNaming) => TableTopic;
   readonly masks: readonly ColumnMask[];
   readonly propagated: Propagated;
   readonly includesMessage: (prefix: string) => boolean;
-  /** Whether records have their place in their transaction, and transactions have records of their own. */
+  /** Whether records contain their transaction and their place in it, and the begin and end of transactions have records. */
   readonly transactionMetadata: boolean;
-  /** Topic of notifications; `undefined`: none. */
+  /** Topic of notifications; `undefined`: no notifications are sent. */
   readonly notificationTopic: string | undefined;
   readonly adjustSchemaName: (name: string) => string;
   readonly adjustFieldName: (name: string) => string;
@@ -195,12 +195,12 @@ type Options = ReturnType<typeof parseOptions<typeof logSourceOptions>>;
 
 export interface TableTopic {
   readonly topic: string;
-  /** Field of the key that names the table, where several tables share a topic. */
+  /** Name of an additional key field with `physicalTable`, which keeps keys unique if several tables share a topic. */
   readonly keyField?: string;
   readonly physicalTable?: string;
 }
 
-/** io.debezium.schema.SchemaTopicNamingStrategy and SchemaRegexTopicNamingStrategy. */
+/** Implements io.debezium.schema.SchemaTopicNamingStrategy and SchemaRegexTopicNamingStrategy. */
 function topicNaming(options: Options): (table: TableNaming) => TableTopic {
   const prefix = options['topic.prefix'] ?? '';
   const plain = (table: TableNaming): string => `${prefix}.${tableText(table)}`.replace(/[^\w.-]/g, '_');
@@ -234,7 +234,7 @@ function connectionOf(options: Options): ConnectionSettings {
 
 type Matcher = (text: string) => boolean;
 
-/** Matchers of whole names that ignore the case of letters; `undefined` for an absent list. */
+/** Case-insensitive matchers of complete names; `undefined` if the list is absent or empty. */
 function patterns(list: readonly string[] | null): readonly Matcher[] | undefined {
   const given = (list ?? []).filter((pattern) => pattern !== '');
   return given.length === 0 ? undefined : given.map((pattern) => javaRegexMatcher(`(?i)${pattern}`));
@@ -282,7 +282,7 @@ function statementsOf(config: ConnectorConfig, list: string | null): LogSettings
   };
 }
 
-/** Replaces what Avro does not allow in names (io.debezium.schema.SchemaNameAdjuster). */
+/** Replaces characters that Avro does not allow in names (io.debezium.schema.SchemaNameAdjuster). */
 function nameAdjuster(mode: string | null, separator: '.' | ''): (name: string) => string {
   const lower = (mode ?? 'none').toLowerCase();
   if (lower === 'none') return (name) => name;

@@ -2,7 +2,7 @@ import { javaRegexMatcher, toError, type Logger } from '../../src/index.ts';
 import { UNCHANGED, type LogRow } from './pgoutput.ts';
 import { tableText, type TableNaming } from './table-naming.ts';
 
-/** A request of a user, written as a row of the signal table: `id`, `type`, `data` (Debezium's signals). */
+/** A request for a snapshot. Users send it by inserting a row (`id`, `type`, `data`) into the signal table, as in Debezium. */
 export interface SnapshotSignal {
   readonly includes: (table: TableNaming) => boolean;
 }
@@ -10,7 +10,7 @@ export interface SnapshotSignal {
 const MAX_COLLECTIONS = 10_000;
 
 /**
- * Reads `execute-snapshot` of type `blocking`. Other signals are logged and have no effect.
+ * Parses a signal `execute-snapshot` of type `blocking`. Other signals are logged and have no effect.
  * @param row the values of the first three columns
  */
 export function readSignal(row: LogRow, logger: Logger): SnapshotSignal | undefined {

@@ -7,8 +7,9 @@ import type { LogSettings } from './settings.ts';
 import type { ExportedSnapshot } from './snapshot.ts';
 
 /**
- * Creates the slot, or a temporary one beside it: only a new slot exports a snapshot, which is valid as long as the connection is open.
- * An invalidated slot is replaced where `snapshot.mode` reads all tables again.
+ * Exports a snapshot by creating the slot, because only a new slot can export one. If the slot already exists, a temporary slot is created
+ * in addition. The snapshot is valid until the connection is closed. If `snapshot.mode` allows reading all tables again, an invalidated
+ * slot is replaced.
  * @throws DatabaseError; ConnectError if the slot is invalidated and is not replaced
  */
 export async function exportSnapshot(
@@ -36,14 +37,14 @@ export async function exportSnapshot(
   return { lsn: parseLsn(lsn ?? ''), name: snapshot ?? '', log };
 }
 
-/** Returns where the changes of the new slot begin. @throws DatabaseError */
+/** Creates the slot. Returns the place after which its changes begin. @throws DatabaseError */
 export async function createSlot(connection: ReplicationConnection, settings: LogSettings): Promise<bigint> {
   const kind = { isTemporary: false, isExporting: false };
   const { rows } = await connection.command(createSlotCommand(settings.slot.name, kind, settings));
   return parseLsn(rows[0]?.[1] ?? '');
 }
 
-/** Never rejects. */
+/** Drops the slot. Never rejects; a failure is logged. */
 export async function dropSlot({ connection: server, slot }: LogSettings, logger: Logger): Promise<void> {
   try {
     const connection = await ReplicationConnection.open(server);

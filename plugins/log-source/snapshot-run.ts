@@ -6,9 +6,9 @@ import type { SlotState } from './preparation.ts';
 import { exportSnapshot } from './slot.ts';
 import { readSnapshot } from './snapshot.ts';
 
-/** A snapshot of tables, from its export until it is read; the connection that exported it stays open meanwhile. */
+/** A running snapshot. The connection that exported the snapshot stays open until all tables have been read. */
 export class SnapshotRun {
-  /** Changes after this place of the log follow the snapshot. */
+  /** Place in the log at which the snapshot was taken. Changes after this place follow the snapshot. */
   readonly lsn: bigint;
   readonly #connection: ReplicationConnection;
   readonly #parts: StreamParts;
@@ -31,7 +31,7 @@ export class SnapshotRun {
     this.#stopped = stopped;
   }
 
-  /** @param offset of all records, where changes were sent before; absent: the records say how far the snapshot is */
+  /** @param offset of all records, if changes were sent before the snapshot. If absent, offsets contain the state of the snapshot */
   static async begin(
     tables: readonly ListedTable[],
     slot: SlotState | undefined,
@@ -53,7 +53,7 @@ export class SnapshotRun {
     }
   }
 
-  /** The next records; `undefined`: the snapshot has ended. */
+  /** Returns the next records; `undefined` after the end of the snapshot. */
   async next(): Promise<readonly PolledRecord[] | undefined> {
     const next = await this.#records.next();
     if (next.done !== true) return next.value;
@@ -63,7 +63,7 @@ export class SnapshotRun {
     return undefined;
   }
 
-  /** Never rejects. */
+  /** Stops reading. Never rejects. */
   async stop(): Promise<void> {
     this.#connection.close();
     this.#stopped.abort();

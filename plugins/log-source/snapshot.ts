@@ -18,13 +18,13 @@ import type { ChangePlace, TableForm } from './record-form.ts';
 import type { LogSettings } from './settings.ts';
 import { tableText } from './table-naming.ts';
 
-/** A snapshot that a slot has exported. */
+/** A snapshot that was exported when a slot was created. */
 export interface ExportedSnapshot {
   readonly name: string;
-  /** It has the transactions that committed before this place of the log. */
+  /** The snapshot contains the transactions that committed before this place in the log. */
   readonly lsn: bigint;
   readonly log: LogIdentity;
-  /** Offset of all records, where changes were sent before the snapshot. */
+  /** The offset of all records, if changes were sent before the snapshot. */
   readonly offset?: SourceCoordinates;
 }
 
@@ -45,10 +45,10 @@ interface Row {
 }
 
 /**
- * Reads all tables in one transaction with the exported snapshot, table after table. Yields batches of records; the last record of all
- * has the offset from which changes follow.
+ * Reads the tables one after another in a transaction with the exported snapshot. Yields batches of records. The last record has the
+ * offset after which changes follow.
  *
- * Each row is held until the next one is known, because the last rows of a table and of the snapshot are marked.
+ * Each row is held back until the next one is known, because the last row of a table and that of the snapshot are marked.
  */
 export async function* readSnapshot(
   tables: readonly ListedTable[],
@@ -122,7 +122,7 @@ async function* rowsOf(
   }
 }
 
-/** Marks each row (first, last …) once it is known whether another one follows. */
+/** Marks rows (`first`, `last` …). A row is returned once it is known whether another row follows. */
 class MarkedRows {
   readonly #snapshot: ExportedSnapshot;
   readonly #server: ServerState;
@@ -153,7 +153,7 @@ class MarkedRows {
     return this.#held === undefined ? [] : this.#recordsOf(this.#held, 'last', true);
   }
 
-  /** The offset while the snapshot is read, or at its end, from which changes follow. */
+  /** The offset of records during the snapshot, or at its end (`isEnd`). */
   offset(isEnd: boolean): SourceCoordinates {
     if (this.#snapshot.offset !== undefined) return this.#snapshot.offset;
     const { nowMicros, lastXid } = this.#server;
@@ -161,7 +161,7 @@ class MarkedRows {
     return { lsn: this.#lsn, txId: lastXid, ts_usec: nowMicros, ...state, ...identityOffset(this.#snapshot.log) };
   }
 
-  /** The first change after the snapshot can be at its place in the log, and must compare as later. */
+  /** One byte before the place of the snapshot, because the first change can be at this place and must compare as later. */
   get #lsn(): bigint {
     return this.#snapshot.lsn - 1n;
   }
@@ -184,7 +184,7 @@ class MarkedRows {
   }
 }
 
-/** Passes values from a producer to a consumer, one at a time. Producer and consumer fail when the signal is aborted. */
+/** Passes values from a producer to a consumer, one at a time. If the signal is aborted, both fail. */
 class Handover<T> {
   readonly #signal: AbortSignal;
   #value: { readonly value: T; readonly taken: () => void } | undefined;
@@ -196,7 +196,7 @@ class Handover<T> {
     signal.addEventListener('abort', () => this.end(toError(signal.reason)), { once: true });
   }
 
-  /** Resolves when the value was taken. Rejects when the signal is aborted. */
+  /** Resolves when the consumer has taken the value. Rejects if the signal is aborted. */
   async offer(value: T): Promise<void> {
     this.#signal.throwIfAborted();
     await new Promise<void>((taken) => {

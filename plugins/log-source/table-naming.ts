@@ -3,7 +3,7 @@ export interface TableNaming {
   readonly name: string;
 }
 
-/** `schema.table`, as lists of tables name it. */
+/** Returns `schema.table`, the form that lists of tables use. */
 export function tableText({ schema, name }: TableNaming): string {
   return `${schema}.${name}`;
 }

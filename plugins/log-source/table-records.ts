@@ -8,20 +8,20 @@ import { UNCHANGED, type LogRow, type OldRow } from './pgoutput.ts';
 import type { LogSettings } from './settings.ts';
 
 export interface RecordColumn {
-  /** Place in the row. */
+  /** Index of the value in the row. */
   readonly index: number;
   readonly name: string;
   readonly rule: ColumnRule;
   readonly schema: Schema;
-  /** The same without what masks and source types add. */
+  /** The schema without the parameters that masks and source types add. */
   readonly keySchema: Schema;
-  /** For columns without a value. */
+  /** The value of the field if the row has NULL in this column. */
   readonly missing: ConnectValue;
-  /** Hides or shortens the value in records, not in keys. */
+  /** Hides or shortens the value in record values. It is not applied to keys. */
   readonly mask: ((value: ConnectValue) => ConnectValue) | undefined;
 }
 
-/** Key and value schemas of one version of a table, and the values of its rows. */
+/** Builds keys and values of records for one version of a table, with their schemas. */
 export class TableRecords {
   readonly definition: TableDefinition;
   readonly topic: string;
@@ -30,10 +30,10 @@ export class TableRecords {
   readonly envelope: Schema;
   readonly columns: readonly RecordColumn[];
   readonly keys: readonly RecordColumn[];
-  /** Tells the keys of tables apart that share a topic. */
+  /** Added to the key, so that rows of different tables in the same topic have different keys. */
   readonly physicalTable: string | undefined;
 
-  /** @param definition its columns are those of the rows, in their order */
+  /** @param definition has the columns of the rows, in the order of the values */
   constructor(definition: TableDefinition, settings: LogSettings) {
     this.definition = definition;
     const { topic, keyField, physicalTable } = settings.topicOf(definition);
@@ -57,7 +57,7 @@ export class TableRecords {
     this.envelope = envelopeSchema(name, this.valueSchema);
   }
 
-  /** The key of a row; `null` if the table has none. */
+  /** The key of a row; `null` if the table has no key columns. */
   key(row: LogRow, before?: OldRow): Struct | null {
     if (this.keySchema === null) return null;
     const old = before?.isWhole === true ? before.values : undefined;
@@ -68,7 +68,7 @@ export class TableRecords {
 
   /**
    * The fields of a row.
-   * @param before the whole row before the change, where it is known; it has large values that the change did not touch
+   * @param before the row before the change. If it is complete, it supplies large values that the change did not touch
    */
   value(row: LogRow, before?: OldRow): Struct {
     const old = before?.isWhole === true ? before.values : undefined;

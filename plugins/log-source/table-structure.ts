@@ -5,12 +5,12 @@ export interface TableStructure {
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly StructureColumn[];
-  /** The primary key, with the numbers of its columns. */
+  /** The primary key: the name of its constraint and the numbers of its columns. */
   readonly key: { readonly name: string; readonly columns: readonly number[] } | null;
 }
 
 export interface StructureColumn {
-  /** `pg_attribute.attnum`, which a renaming does not change. */
+  /** `pg_attribute.attnum`, which stays the same when the column is renamed. */
   readonly number: number;
   readonly name: string;
   readonly type: string;
@@ -18,9 +18,9 @@ export interface StructureColumn {
   /** `pg_attribute.attgenerated`: empty, `s` (stored) or `v` (virtual). */
   readonly generated: string;
   readonly identity: boolean;
-  /** SQL of the default, or of a generated column. */
+  /** SQL of the default, or of the expression of a generated column. */
   readonly default: string | null;
-  /** Value of rows that are older than the column. */
+  /** The value in rows that existed when the column was added, as text. */
   readonly missing: string | null;
 }
 
@@ -32,8 +32,8 @@ export interface SchemaStatement {
 const INTEGERS: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint']);
 
 /**
- * The statements that turn one structure into the other, each with one action, so that a repeated one does nothing or fails with an
- * error that says that it was applied before.
+ * Returns the statements that change a table from one structure to the other. Each statement has only one action. If it is repeated, it
+ * has no effect, or fails with an error which shows that it was already applied.
  */
 export function schemaStatements(
   before: TableStructure | null,
@@ -82,7 +82,7 @@ function alterStatements(before: TableStructure, after: TableStructure): readonl
   return statements;
 }
 
-/** The statements have no effect if the table already has its new name. */
+/** Statements that move or rename the table. They have no effect if it already has its new name. */
 function moveStatements(before: TableStructure, after: TableStructure): readonly SchemaStatement[] {
   const statements: SchemaStatement[] = [];
   if (before.schema !== after.schema) {
@@ -96,7 +96,7 @@ function moveStatements(before: TableStructure, after: TableStructure): readonly
   return statements;
 }
 
-/** Existing rows get the value that they have in the source, because the default could yield another value in the target. */
+/** Adds a column. Existing rows get the value that they have in the source, because the default may yield another value in the target. */
 function addActions(column: StructureColumn): readonly string[] {
   const name = quoteIdentifier(column.name);
   const add = `ADD COLUMN IF NOT EXISTS ${name}`;
@@ -112,7 +112,7 @@ function changeActions(old: StructureColumn, column: StructureColumn): readonly 
   if (old.name !== column.name) actions.push(`RENAME COLUMN ${quoteIdentifier(old.name)} TO ${name}`);
   const isPlain = old.generated === '' && column.generated === '';
   const hasNewDefault = isPlain && old.default !== column.default;
-  // The old default may not fit the new type.
+  // The old default is dropped first, because it may not fit the new type.
   if (hasNewDefault && old.default !== null) actions.push(`${change} DROP DEFAULT`);
   if (old.type !== column.type) {
     const using = isPlain ? ` USING ${name}::${column.type}` : '';
@@ -126,7 +126,7 @@ function changeActions(old: StructureColumn, column: StructureColumn): readonly 
   return actions;
 }
 
-/** Identity columns are BY DEFAULT, because records contain their values. */
+/** The SQL of a column. Identity columns are BY DEFAULT, because records contain their values. */
 function definition(column: StructureColumn): string {
   const parts = [column.type];
   if (column.generated !== '') {

@@ -28,7 +28,7 @@ const VALUE = Schema.struct(
   { name: `${PREFIX}.TransactionMetadataValue`, version: 1 },
 );
 
-/** Rows of a transaction by `schema.table`. */
+/** Row counts of a transaction: `rows` in total, `tables` by `schema.table`. */
 export interface EndedTransaction {
   readonly rows: bigint;
   readonly tables: ReadonlyMap<string, bigint>;
@@ -44,7 +44,7 @@ export class TransactionCounts implements EndedTransaction {
     this.xid = xid;
   }
 
-  /** Debezium's id has the place of the row, so that it differs from row to row. */
+  /** Counts a row, and returns its place. As in Debezium, the ID contains the LSN of the row, so it differs from row to row. */
   count(of: TableNaming, lsn: bigint): TransactionPlace {
     const table = tableText(of);
     const tableOrder = (this.tables.get(table) ?? 0n) + 1n;
@@ -54,7 +54,7 @@ export class TransactionCounts implements EndedTransaction {
   }
 }
 
-/** Debezium's keys of an offset for these counts. */
+/** The keys of an offset in which Debezium stores these counts. */
 export function transactionOffset({ xid, tables }: TransactionCounts): SourceCoordinates {
   const counts = [...tables].map(([table, rows]) => [`transaction_data_collection_order_${table}`, rows]);
   return { transaction_id: String(xid), ...(Object.fromEntries(counts) as SourceCoordinates) };
@@ -64,7 +64,7 @@ export function transactionId(xid: number, lsn: bigint): string {
   return `${String(xid)}:${String(lsn)}`;
 }
 
-/** Key and value of the record of a begin (`ended` undefined) or an end. */
+/** Key and value of the record for the begin of a transaction (`ended` is undefined) or for its end. */
 export function transactionRecord(
   id: string,
   ended: EndedTransaction | undefined,

@@ -1,6 +1,6 @@
 import type { ConnectorConfig, OptionResult } from '../../src/index.ts';
 
-/** Options of Debezium that this connector does not have, with their default value. Case does not matter in values. */
+/** Options of Debezium that this connector does not support, with their default values in lower case. Values are compared without case. */
 const UNSUPPORTED: ReadonlyMap<string, string> = new Map([
   ['converters', ''],
   ['custom.metric.tags', ''],
@@ -37,7 +37,7 @@ const UNSUPPORTED: ReadonlyMap<string, string> = new Map([
   ['xmin.fetch.interval.ms', '0'],
 ]);
 
-/** Options that would change records or behaviour and have no effect here are errors. Those for speed and timeouts are ignored. */
+/** Reports unsupported options that would change records or behaviour. Options for speed and timeouts are ignored. */
 export function unsupportedProblems(config: ConnectorConfig): readonly OptionResult[] {
   return Object.entries(config).flatMap(([name, value]): OptionResult[] => {
     const byDefault = UNSUPPORTED.get(name);

@@ -17,27 +17,27 @@ const KEPT = ownStatement(
   WHERE s.slot_name = $1::name`,
 );
 
-/** A transaction that has been open for less is not reported as the holder of the log. */
+/** A transaction is only reported as the reason for the kept log if it has been open for this many seconds. */
 const LONG_TRANSACTION_S = 10;
-/** A slot is reported if it will be invalidated within this time. */
+/** A slot is reported if it will probably be invalidated within this many seconds. */
 const SOON_S = 3_600;
 
 /** The log that the server keeps for the slot. */
 export interface KeptLog {
-  /** End of the server's log. */
+  /** End of the server's log, as a number of bytes. */
   readonly end: number;
-  /** Bytes that are kept for the slot, and those of them that the connector has not confirmed. */
+  /** Bytes of the log that the server keeps for the slot. `unconfirmed`: bytes that the connector has not confirmed. */
   readonly kept: number;
   readonly unconfirmed: number;
-  /** `reserved`, `extended`, `unreserved` or `lost`. */
+  /** `wal_status` of the slot: `reserved`, `extended`, `unreserved` or `lost`. */
   readonly status: string;
-  /** Bytes that may still be written before the slot is invalidated; `undefined`: without a limit. */
+  /** Bytes that can still be written before the slot is invalidated; `undefined` if there is no limit. */
   readonly safe: number | undefined;
   readonly invalidation: string | undefined;
   readonly inactiveSince: string | undefined;
-  /** The transaction that has been open for the longest. */
+  /** The oldest open transaction. */
   readonly transaction: { readonly pid: string; readonly seconds: number } | undefined;
-  /** Another slot, for which the server keeps more. */
+  /** The slot for which the server keeps the most, if that is more than for this slot. */
   readonly other: { readonly name: string; readonly kept: number } | undefined;
 }
 
@@ -47,7 +47,7 @@ interface GuardParts {
   readonly logger: Logger;
 }
 
-/** Watches how much of its log the server keeps for the slot, between `start` and `stop`. */
+/** Between `start` and `stop`, regularly checks how much of its log the server keeps for the slot. */
 export class WalGuard {
   readonly #parts: GuardParts;
   #timer: NodeJS.Timeout | undefined;
@@ -71,7 +71,7 @@ export class WalGuard {
     this.#timer = undefined;
   }
 
-  /** Set once `log.max.lag.bytes` is exceeded and the action is not `warn`. */
+  /** The error that must end the task. Set once `log.max.lag.bytes` is exceeded, unless the action is `warn`. */
   get failure(): ConnectError | undefined {
     return this.#failure;
   }
@@ -95,7 +95,7 @@ export class WalGuard {
     );
   }
 
-  /** Never rejects. */
+  /** Reads and judges the state of the slot. Never rejects. */
   async #check(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;
@@ -145,7 +145,7 @@ async function readKeptLog(executor: Executor, slot: string): Promise<KeptLog | 
 }
 
 /**
- * Part of a sentence: what is wrong, and what holds the log.
+ * Describes, as a part of a sentence, the problem of the slot and why the server keeps the log; `undefined` if there is no problem.
  *
  * @internal
  */

@@ -20,7 +20,7 @@ import { isRollback, toDatabaseError } from './sqlstate.ts';
 
 /** How long a cancelled statement may continue before its connection is closed. */
 const CANCEL_GRACE_MS = 5_000;
-/** Named statements stay on the server until the connection ends; beyond this number, a new connection is cheaper. */
+/** Named statements use memory of the server until the connection ends. With more of them, the connection is replaced. */
 const MAX_NAMED_STATEMENTS = 500;
 
 /** The end of the driver's message for a statement on a lost connection. */
@@ -61,7 +61,7 @@ export class Connection {
   #sharesBackends = false;
   #openedAt: number | undefined;
   #brokeInUse = false;
-  /** Calls that wait for the server. */
+  /** Number of calls that are waiting for the server. */
   #running = 0;
   /** Time of the last data from the server, and the number of bytes received until then. */
   #silence = { since: 0, bytesRead: 0 };
@@ -238,7 +238,7 @@ export class Connection {
   }
 
   /**
-   * Returns since when, on the clock of `performance.now()`, a call has been waiting without data from the server;
+   * Returns the time, on the clock of `performance.now()`, since which a call has been waiting without data from the server;
    * `undefined` if no call is waiting. Time spent on sending, or with reading paused, does not count.
    */
   silentSince(): number | undefined {
@@ -283,7 +283,7 @@ export class Connection {
     }
   }
 
-  /** Resolves once the request was delivered. If that fails, only closing the connection ends the statement. */
+  /** Resolves once the cancel request was delivered. If the delivery fails, only closing the connection ends the statement. */
   async #cancel(): Promise<void> {
     this.#isDiscarded = true;
     const { processID, secretKey } = this.client as RawClient;

@@ -5,16 +5,16 @@ import { ownStatement, qualifiedStatementOn } from '../sql/own-statement.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import type { Connection } from './connection.ts';
 
-/** `unknown` if a check was not possible or not permitted, which never prevents a start. */
+/** The result of a check. `unknown`: the check was not possible or not permitted. This never prevents a start. */
 export type Answer = 'yes' | 'no' | 'unknown';
 
-/** Limit of each statement of a check; a lock on the catalogue must not delay a start. */
+/** Timeout of each statement of a check, so that a lock on the catalogue does not delay a start. */
 const OPTIONS = { timeoutMs: 3_000 } as const;
-/** A notification that is delivered at all arrives in milliseconds. */
+/** How long to wait for a notification. If notifications work, they arrive within milliseconds. */
 const DELIVERY_MS = 1_000;
-/** One row more than YugabyteDB puts into one of the transactions that it divides a COPY into by default. */
+/** YugabyteDB divides a COPY into transactions of 20,000 rows by default. This is one row more, so that a COPY needs two of them. */
 const COPIED_ROWS = 20_001;
-/** Tables of the kind that is written first; users who may only read often may create temporary tables. */
+/** Kinds of tables to try, in this order. Users who may not create tables can often create temporary ones. */
 const TABLE_KINDS = ['TABLE', 'TEMPORARY TABLE'] as const;
 
 const BACKEND = ownStatement('probe: backend', 'SELECT pg_backend_pid()');
@@ -23,7 +23,7 @@ const TRY_LOCK = ownStatement('probe: try the lock', 'SELECT pg_try_advisory_xac
 const NOTIFY = ownStatement('probe: notify', "SELECT pg_notify($1, '')");
 const SET = ownStatement('probe: local setting', "SELECT set_config('sluice.probe', 'set', true)");
 const READ = ownStatement('probe: read the setting', "SELECT current_setting('sluice.probe', true)");
-/** In the first schema of the search path, or among the temporary tables; the transaction is rolled back. */
+/** Creates the table in the first schema of the search path, or as a temporary table. The transaction is rolled back. */
 const createScratch = qualifiedStatementOn(
   'probe: create the table',
   (kind = '', table = '', key = '') => `CREATE ${kind} ${table} (n pg_catalog.int4 ${key}, v pg_catalog.text)`,
@@ -44,7 +44,7 @@ const VERSION = ownStatement('probe: version', 'SELECT version(), pg_is_in_recov
 
 type Check = (one: Connection, other: Connection) => Promise<Answer>;
 
-/** The answer of a check; `unknown` if the server does not permit or support it, or does not answer in time. */
+/** Runs a check. Returns `unknown` if the server does not permit or support it, or does not answer in time. */
 export async function answerOf(check: Check, one: Connection, other: Connection): Promise<Answer> {
   try {
     return await check(one, other);
@@ -60,7 +60,7 @@ export async function readVersion(connection: Connection): Promise<{ version: st
   return { version: row?.[0] ?? '', isStandby: row?.[1] === 't' };
 }
 
-/** True if transactions of a connection stay in their backend while others use the server. */
+/** `yes` if the transactions of `one` run in the same backend although `other` uses the server in between. */
 export async function keepsBackend(one: Connection, other: Connection): Promise<Answer> {
   const first = await backendOf(one);
   await begin(other);
@@ -69,7 +69,7 @@ export async function keepsBackend(one: Connection, other: Connection): Promise<
   return answer(first === third && first !== second);
 }
 
-/** True if a rollback removes the rows of a COPY. */
+/** `yes` if a rollback removes the rows of a COPY. */
 export async function rollsBackCopies(connection: Connection): Promise<Answer> {
   const table = quoteIdentifier(uniqueName());
   for (const kind of TABLE_KINDS) {
@@ -84,7 +84,7 @@ export async function rollsBackCopies(connection: Connection): Promise<Answer> {
   return 'unknown';
 }
 
-/** True if an upsert takes its rows from arrays. */
+/** `yes` if `INSERT … ON CONFLICT` can take its rows from arrays. */
 export async function upsertsArrays(connection: Connection): Promise<Answer> {
   const table = quoteIdentifier(uniqueName());
   for (const kind of TABLE_KINDS) {
@@ -97,7 +97,7 @@ export async function upsertsArrays(connection: Connection): Promise<Answer> {
   return 'unknown';
 }
 
-/** True if an advisory lock of a transaction keeps others out. */
+/** `yes` if an advisory lock of a transaction is refused to other transactions. */
 export async function locksExclude(one: Connection, other: Connection): Promise<Answer> {
   const key = String(randomBytes(8).readBigInt64BE());
   await begin(one);
@@ -106,7 +106,7 @@ export async function locksExclude(one: Connection, other: Connection): Promise<
   return answer(rows[0]?.[0] === 'f');
 }
 
-/** True if a local setting ends with its transaction. */
+/** `yes` if a local setting ends with its transaction. */
 export async function keepsSettingsLocal(connection: Connection): Promise<Answer> {
   await begin(connection);
   await connection.ask(SET, [], OPTIONS);
@@ -116,7 +116,7 @@ export async function keepsSettingsLocal(connection: Connection): Promise<Answer
   return answer(inside?.[0] === 'set' && outside?.[0] !== 'set');
 }
 
-/** True if notifications arrive on the connection that listens. */
+/** `yes` if notifications arrive on the connection that listens. */
 export async function delivers(one: Connection, other: Connection): Promise<Answer> {
   const channel = uniqueName();
   const quoted = quoteIdentifier(channel);
@@ -165,7 +165,7 @@ async function createTable(connection: Connection, text: string): Promise<boolea
   }
 }
 
-/** The number of rows; `undefined` if the table does not exist. */
+/** Counts the rows of a table; `undefined` if the table does not exist. */
 async function countRows(connection: Connection, table: string): Promise<number | undefined> {
   try {
     const { rows } = await connection.run({ text: readScratch(table) }, OPTIONS);
@@ -176,7 +176,7 @@ async function countRows(connection: Connection, table: string): Promise<number 
   }
 }
 
-/** CopyData with `count` rows in text format, and CopyDone. */
+/** A CopyData message with `count` rows in text format, followed by a CopyDone message. */
 function rowMessages(count: number): Buffer {
   const rows = Buffer.from('1\n'.repeat(count));
   const head = Buffer.alloc(5);

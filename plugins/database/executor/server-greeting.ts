@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 import type { ConnectionSettings } from './connection-url.ts';
 import { isCancelled } from './sqlstate.ts';
 
-/** The oldest release whose syntax the own statements use: CREATE OR REPLACE TRIGGER. */
+/** The oldest supported release. Sluice uses CREATE OR REPLACE TRIGGER, which earlier releases do not have. */
 const MIN_MAJOR_VERSION = 14;
 
 /** Set for every session, so that the text format of values does not depend on the server's configuration. */
@@ -17,7 +17,7 @@ const FORMATS = {
   extra_float_digits: '1',
 } as const;
 
-/** Sent as parameters of their own as well, because poolers track these two and may drop `options`. */
+/** These two settings are also sent as separate startup parameters, because poolers track them but may drop `options`. */
 export const STARTUP_PARAMETERS = { TimeZone: FORMATS.TimeZone, DateStyle: FORMATS.DateStyle } as const;
 
 const GREETING = qualifiedStatement(
@@ -28,21 +28,21 @@ const GREETING = qualifiedStatement(
       .join(', ')}`,
 );
 
-/** Formats `-c name=value` for each setting of a session, escaping blanks and backslashes (libpq, "options"). */
+/** Formats the settings of a session as `-c name=value …`, with escaped blanks and backslashes (libpq, "options"). */
 export function startupOptions({ searchPath }: Pick<ConnectionSettings, 'searchPath'>): string {
   const all = Object.entries({ ...FORMATS, ...(searchPath === undefined ? {} : { search_path: searchPath }) });
   return all.map(([name, value]) => `-c ${`${name}=${value}`.replace(/[\\\s]/g, '\\$&')}`).join(' ');
 }
 
-/** The answer of a pooler that passes on only the parameters that it tracks. */
+/** Whether an error comes from a pooler that refuses the startup parameter `options`, because it only accepts parameters that it tracks. */
 export function refusesOptions({ sqlstate, message }: DatabaseError): boolean {
   return sqlstate === '08P01' && message.includes('unsupported startup parameter');
 }
 
 /**
- * Verifies a new connection in one round trip: the release of the server, whether a pooler is in between, and then
- * whether the settings of the session were passed on. A pooler invents the process id that it reports at the start.
- * Throws ConfigError for a server that cannot be used.
+ * Verifies a new connection in one round trip: the release of the server, and whether a pooler is in between. Behind a
+ * pooler, the settings of the session must have been passed on. A pooler is detected by the process ID that it
+ * reported at the start, which is not that of the backend. Throws ConfigError for a server that cannot be used.
  */
 export async function greet(connection: Connection, settings: ConnectionSettings): Promise<void> {
   const [row] = await ask(connection, settings.connectTimeoutMs);
@@ -66,7 +66,7 @@ export async function greet(connection: Connection, settings: ConnectionSettings
   }
 }
 
-/** Relatives of PostgreSQL may lack a function; such a server is treated with the same care as a pooler. */
+/** Reads the facts about the server. Returns no row if a database derived from PostgreSQL lacks a function; it is then treated as a pooler. */
 async function ask(connection: Connection, timeoutMs: number): Promise<readonly (readonly (string | null)[])[]> {
   try {
     return (await connection.run({ text: GREETING }, { timeoutMs })).rows;
@@ -74,12 +74,12 @@ async function ask(connection: Connection, timeoutMs: number): Promise<readonly 
     if (!(error instanceof DatabaseError)) throw error;
     if (error.scope !== 'infrastructure') return [];
     if (!isCancelled(error)) throw error;
-    // A pooler accepts logins while the database behind it does not.
+    // A pooler accepts logins even if the database behind it is unavailable, so the query times out instead of the login.
     throw new DatabaseError('timeout expired', { scope: 'infrastructure', cause: error });
   }
 }
 
-/** DateStyle is reported with the order of day and month: `ISO, MDY`. */
+/** Compares a setting. The server reports DateStyle together with the order of day and month (`ISO, MDY`), which is ignored. */
 function isSetTo(wanted: string, actual: string): boolean {
   return actual.toLowerCase().split(',')[0] === wanted.toLowerCase();
 }

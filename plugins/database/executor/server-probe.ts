@@ -17,33 +17,33 @@ import {
 export interface ServerProbe {
   /** `host:port` */
   readonly server: string;
-  /** As printed by `version()`, without the compiler. */
+  /** The text of `version()` without the platform and the compiler. */
   readonly version: string;
-  /** A pooler is in between, or transactions of one connection run in several backends. */
+  /** Whether a pooler is in between, or transactions of one connection run in several backends. */
   readonly sharesBackends: boolean;
-  /** A rollback removes the rows of a COPY. */
+  /** Whether a rollback removes the rows of a COPY. */
   readonly rollsBackCopies: Answer;
-  /** An advisory lock of a transaction keeps others out. */
+  /** Whether an advisory lock of a transaction is refused to other transactions. */
   readonly locksExclude: Answer;
-  /** A local setting ends with its transaction. */
+  /** Whether a local setting ends with its transaction. */
   readonly keepsSettingsLocal: Answer;
-  /** LISTEN delivers notifications. */
+  /** Whether LISTEN delivers notifications. */
   readonly delivers: Answer;
-  /** INSERT … SELECT FROM unnest(…) ON CONFLICT replaces rows. */
+  /** Whether INSERT … SELECT FROM unnest(…) ON CONFLICT replaces rows. */
   readonly upsertsArrays: Answer;
 }
 
 export interface ProbeDemands {
-  /** Without it, the checks that need a table are omitted. */
+  /** Whether the caller writes rows. If not, the checks that create a table are omitted. */
   readonly writes: boolean;
 }
 
 /** Opens a second connection to the same server. */
 export type OpenAnother = () => Promise<Connection>;
 
-/** Limit for the servers whose results are kept. */
+/** Maximum number of results that are kept. */
 const MAX_SERVERS = 64;
-/** A result that refuses something, or has an unknown answer, is kept this long: the cause may have been fixed. */
+/** How long a result with an answer other than `yes` is kept. Afterwards the server is probed again, because the cause may have been fixed. */
 const DOUBTFUL_FOR_MS = 60_000;
 
 interface Entry {
@@ -54,8 +54,8 @@ interface Entry {
 const known = new Map<string, Entry>();
 
 /**
- * Probes the server of a connection, at most once per server in this thread unless the result is doubtful. Every change
- * is rolled back. Rejects only if the server becomes unavailable.
+ * Probes the server of a connection. The result is kept for later calls in this thread, but a result with an answer
+ * other than `yes` only for a minute. Every change is rolled back. Rejects only if the server becomes unavailable.
  */
 export async function probeOnce(
   connection: Connection,
@@ -114,7 +114,7 @@ function isDoubtful(probe: ServerProbe, writes: boolean): boolean {
   return [...(writes ? [copies, upserts] : []), locks, local, probe.delivers].some((answer) => answer !== 'yes');
 }
 
-/** Why rows cannot be written exactly once; `undefined` if nothing speaks against it. */
+/** The reason why rows cannot be written exactly once; `undefined` if no reason is known. */
 export function exactlyOnceProblem({ server, rollsBackCopies: copies, locksExclude: locks }: ServerProbe) {
   if (copies === 'no') {
     return `the database server ${server} keeps rows of a COPY whose transaction is rolled back, so that exactly-once would be a lie; use at-least-once`;
@@ -125,7 +125,7 @@ export function exactlyOnceProblem({ server, rollsBackCopies: copies, locksExclu
   return undefined;
 }
 
-/** Sentences about behaviour that differs from that of PostgreSQL, and about its consequences. */
+/** Describes, one sentence each, how the server differs from PostgreSQL and what follows from it. */
 function differences(probe: ServerProbe): string[] {
   const { server } = probe;
   const sentences: string[] = [];
@@ -152,18 +152,18 @@ function poolerSentence({ server }: ServerProbe): string {
   return `A connection pooler is in front of the database server ${server}; no statements are prepared, and settings last for one transaction.`;
 }
 
-/** Sentences for the health of a connector. */
+/** The hints in the health of a connector, one sentence each. */
 export function probeHints(probe: ServerProbe): string[] {
   return [...differences(probe), ...(probe.sharesBackends ? [poolerSentence(probe)] : [])];
 }
 
-/** Why a connection cannot listen; `undefined` if notifications arrive or that is not known. */
+/** The reason why a connection cannot use LISTEN; `undefined` if notifications arrive or if this is unknown. */
 export function notificationProblem({ server, delivers: isDelivering }: ServerProbe): string | undefined {
   if (isDelivering !== 'no') return undefined;
   return `Notifications of the database server ${server} do not arrive, as behind a pooler in transaction mode; name the server itself or a pooler in session mode in connection.url.`;
 }
 
-/** `sluice doctor` */
+/** The findings for `sluice doctor`. */
 export function probeFindings(probe: ServerProbe): Finding[] {
   const about = 'behaviour of the server';
   const notifications = notificationProblem(probe);

@@ -51,7 +51,7 @@ const options = declareOptions({
   },
 });
 
-/** `io.debezium.transforms.ByLogicalTableRouter`: events of several tables go to one topic, with keys that stay apart. */
+/** `io.debezium.transforms.ByLogicalTableRouter`: sends events of several tables to one topic, and keeps their keys unique. */
 export const byLogicalTableRouter = debeziumTransform('ByLogicalTableRouter', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const topicPattern = JavaPattern.compile(parsed['topic.regex']);

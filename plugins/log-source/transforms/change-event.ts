@@ -1,6 +1,6 @@
 import { Schema, Struct, type ConnectRecord } from '../../../src/index.ts';
 
-/** A change event of Debezium: a struct whose schema name ends with `.Envelope`. */
+/** Returns the value if it is a change event of Debezium, which is a struct whose schema name ends with `.Envelope`. */
 export function changeEvent({ valueSchema, value }: ConnectRecord): Struct | undefined {
   return value instanceof Struct && valueSchema !== null && isEventSchema(valueSchema) ? value : undefined;
 }
@@ -14,7 +14,7 @@ export function structField(event: Struct, name: string): Struct | null {
   return value instanceof Struct ? value : null;
 }
 
-/** Keeps what is made from a schema for as long as the schema is used. */
+/** Caches the result of `make` for each schema, as long as the schema is in use. */
 export function rememberedFor<T>(make: (schema: Schema) => T): (schema: Schema) => T {
   const made = new WeakMap<Schema, T>();
   return (schema) => {
@@ -26,10 +26,10 @@ export function rememberedFor<T>(make: (schema: Schema) => T): (schema: Schema) 
   };
 }
 
-/** Schemas made from one schema that are kept. */
+/** Maximum number of schemas that are cached for one schema. */
 const MAX_NAMES = 1_000;
 
-/** Keeps the schema made from a schema and a name. */
+/** Caches the result of `make` for each schema and name. */
 export function rememberedByName(make: (schema: Schema, name: string) => Schema): typeof make {
   const madeFor = rememberedFor(() => new Map<string, Schema>());
   return (schema, name) => {
@@ -43,7 +43,7 @@ export function rememberedByName(make: (schema: Schema, name: string) => Schema)
   };
 }
 
-/** The same schema with other options. */
+/** Copies a schema, with another name, optionality or fields. */
 export function withOptions(
   schema: Schema,
   options: { readonly name?: string | undefined; readonly optional?: boolean },

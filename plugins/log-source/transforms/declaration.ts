@@ -6,7 +6,7 @@ import {
   type TransformationPlugin,
 } from '../../../src/index.ts';
 
-/** A transform of Debezium under its class name. */
+/** Declares a transform of Debezium under its Java class name. */
 export function debeziumTransform(
   name: string,
   options: OptionDeclarations,

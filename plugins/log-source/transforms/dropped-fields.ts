@@ -7,7 +7,7 @@ interface DroppingOptions {
   readonly 'drop.fields.keep.schema.compatible': boolean;
 }
 
-/** Leaves out the fields that a header of the record names (`drop.fields.…` of ExtractNewRecordState). */
+/** Returns a function that removes the fields which a header of the record names (`drop.fields.…` of ExtractNewRecordState). */
 export function fieldDropping(options: DroppingOptions): <R extends ConnectRecord>(record: R) => R {
   const headerName = options['drop.fields.header.name'];
   const onlyOptional = options['drop.fields.keep.schema.compatible'];

@@ -81,7 +81,7 @@ interface Placement {
   readonly name: string;
 }
 
-/** `io.debezium.transforms.outbox.EventRouter`: inserts into an outbox table become events of their own topics. */
+/** `io.debezium.transforms.outbox.EventRouter`: converts inserts into an outbox table to events, and routes them to topics. */
 export const eventRouter = debeziumTransform('outbox.EventRouter', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const pattern = JavaPattern.compile(parsed['route.topic.regex']);
@@ -151,7 +151,7 @@ function enveloped(
   return { schema, value: new Struct(schema, [payload.value, ...extra.map(({ value }) => value)]) };
 }
 
-/** Milliseconds of a time column. Large numbers are microseconds. */
+/** Converts the value of a time column to milliseconds. A large number is taken as microseconds. */
 function millis(time: ConnectValue): number | null {
   if (time instanceof Date) return time.getTime();
   if (typeof time === 'string') return Date.parse(time);

@@ -75,17 +75,17 @@ const options = declareOptions({
   },
 });
 
-/** A field of the event that is added to the row or the headers. */
+/** A field of the event that is added to the row or to the headers. */
 interface AddedField {
   readonly name: string;
-  /** The field of the event, or of its `source`, `transaction`, `before` or `after`. */
+  /** Path to the field: `field`, or a block such as `source` and a field in it. */
   readonly path: readonly string[];
 }
 
 const OPTIONAL_TEXT = new Schema('string', { optional: true });
 const BLOCKS = ['transaction', 'source', 'changes', 'before', 'after'];
 
-/** `field`, `block.field`, and either with `:new_name`. A field without a block is looked for in the event, then in `source`. */
+/** Parses entries `field` or `block.field`, both optionally with `:new_name`. A field without a block is searched in the event, then in `source`. */
 function addedFields(list: readonly string[], prefix: string): readonly AddedField[] {
   return list
     .filter((entry) => entry !== '')
@@ -111,7 +111,7 @@ function valueAt(event: Struct, path: readonly string[]): ConnectValue {
   return source?.schema.field(first) === undefined ? null : source.get(first);
 }
 
-/** The place of the value that `valueAt` returns; `undefined`: it is null. */
+/** The place in the plan of the value that `valueAt` would return; `undefined` if that value is always null. */
 function placeAt(plan: StructPlan, event: PlannedPart, path: readonly string[]): number | undefined {
   const [first = '', second] = path;
   const own = event.schema.field(first);
@@ -124,7 +124,7 @@ function placeAt(plan: StructPlan, event: PlannedPart, path: readonly string[]):
   );
 }
 
-/** `io.debezium.transforms.ExtractNewRecordState`: the row after a change in place of the event. Other records stay as they are. */
+/** `io.debezium.transforms.ExtractNewRecordState`: replaces a change event by the row after the change. Other records are not changed. */
 export const extractNewRecordState = debeziumTransform('ExtractNewRecordState', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const mode = parsed['delete.tombstone.handling.mode'];
@@ -195,7 +195,7 @@ export const extractNewRecordState = debeziumTransform('ExtractNewRecordState', 
       const event = plan.value;
       if (!isEventSchema(event.schema)) return true;
       const after = event.schema.field('after');
-      // Headers that name fields differ from record to record.
+      // The fields that a header names differ from record to record, so they cannot be planned.
       if (after?.schema.type !== 'struct' || parsed['drop.fields.header.name'] !== null) return false;
       const row = plan.opened(placeOf(event, after), after.schema);
       const schema = rowSchema(event.schema);
@@ -225,7 +225,7 @@ export const extractNewRecordState = debeziumTransform('ExtractNewRecordState', 
   };
 });
 
-/** The type of a schema alone, optional, as added fields have it. */
+/** An optional schema with the same type but without name, version and parameters, as Debezium uses for added fields. */
 function plainOptional(schema: Schema): Schema {
   const { fields, keySchema, valueSchema } = schema;
   const parts = { fields, ...(keySchema && { keySchema }), ...(valueSchema && { valueSchema }) };

@@ -35,23 +35,23 @@ const options = declareOptions({
   },
 });
 
-/** A header as a field; `path` leads from a struct to it. */
+/** A header that becomes a field; `path`: the names of the nested structs and of the field. */
 interface NewField {
   readonly path: readonly string[];
   readonly schema: Schema;
   readonly value: ConnectValue;
 }
 
-/** A schema with the new fields that it was made for. */
+/** An extended schema, and the new fields for which it was made. */
 interface Extension {
   readonly fields: readonly NewField[];
   readonly schema: Schema;
 }
 
-/** Extensions of one schema that are kept. */
+/** Maximum number of extensions that are cached for one schema. */
 const MAX_EXTENSIONS = 64;
 
-/** `io.debezium.transforms.HeaderToValue`: headers become fields of the value. */
+/** `io.debezium.transforms.HeaderToValue`: copies or moves headers to fields of the value. */
 export const headerToValue = debeziumTransform('HeaderToValue', options, (config) => {
   const { headers, fields, operation } = parseOptions(options, config, { errors: 'first' });
   if (headers.length !== fields.length) {
@@ -90,7 +90,7 @@ export const headerToValue = debeziumTransform('HeaderToValue', options, (config
       const kept = operation === 'move' ? record.headers.filter(({ key }) => !paths.has(key)) : record.headers;
       return { ...record, valueSchema: schema, value: filled(value, schema, added), headers: kept };
     },
-    /** Records without these headers stay as they are. The schema of a header is only known with its value. */
+    /** Plans only records without these headers, which stay unchanged. The schema of a header is not known before the record. */
     [PLAN](plan) {
       const names = plan.headerNames;
       return plan.value.schema.type === 'struct' && names?.some((name) => paths.has(name)) === false;
@@ -105,7 +105,7 @@ function sameFields(left: readonly NewField[], right: readonly NewField[]): bool
   );
 }
 
-/** The schema with new fields. Structs on the way to them that it lacks are added as optional ones. */
+/** Adds new fields to a schema. If a path leads through a missing struct, an optional struct is added. */
 function extended(schema: Schema, added: readonly NewField[]): Schema {
   const inner = innerFields(added);
   const kept = schema.fields.map(({ name, schema: own }) => {
@@ -130,7 +130,7 @@ function extended(schema: Schema, added: readonly NewField[]): Schema {
   return withOptions(schema, {}, [...kept, ...[...more].map(([name, own]) => ({ name, schema: own }))]);
 }
 
-/** The values of the struct with those of the new fields. A struct that is null stays null. */
+/** Copies the struct and sets the new fields. A nested struct that is null stays null. */
 function filled(value: Struct, schema: Schema, added: readonly NewField[]): Struct {
   const inner = innerFields(added);
   const result = new Struct(schema);
@@ -152,7 +152,7 @@ function filled(value: Struct, schema: Schema, added: readonly NewField[]): Stru
   return result;
 }
 
-/** New fields that belong into nested structs, by the field of the struct. */
+/** Groups the new fields that belong to nested structs by the name of the struct's field. */
 function innerFields(added: readonly NewField[]): ReadonlyMap<string, readonly NewField[]> {
   const inner = new Map<string, NewField[]>();
   for (const { path, schema, value } of added) {

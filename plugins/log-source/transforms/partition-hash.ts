@@ -8,12 +8,12 @@ import {
   type Schema,
 } from '../../../src/index.ts';
 
-/** Hashes by which PartitionRouting chooses partitions: 32 bits, signed. */
+/** A hash of 32 bits, signed, by which PartitionRouting chooses the partition. */
 export type PartitionHash = (value: Present, schema: Schema) => number;
 
 type Present = Exclude<ConnectValue, null>;
 
-/** `Object.hashCode` of the Java object that the value is in Kafka Connect. */
+/** `hashCode` of the Java object that represents the value in Kafka Connect. */
 export const javaHash: PartitionHash = (value, schema) => {
   switch (typeof value) {
     case 'string':
@@ -81,7 +81,7 @@ function decimalHash({ unscaled, scale }: Decimal): number {
 const SEED = 9001n;
 const MASK = (1n << 64n) - 1n;
 
-/** The upper half of MurmurHash3 for x64 in the variant of Infinispan, which Debezium uses: of texts, or of Java's hash. */
+/** The upper 32 bits of MurmurHash3 in Infinispan's variant for x64, which Debezium uses. Texts are hashed, and for other values their Java hash. */
 export const murmurHash: PartitionHash = (value, schema) => {
   if (typeof value === 'string') return murmur(Buffer.from(value.replace(/\p{Surrogate}/gu, '?')));
   const bytes = Buffer.alloc(4);
@@ -111,7 +111,7 @@ function murmur(bytes: Buffer): number {
   return Number(BigInt.asIntN(32, ((h1 + h2) & MASK) >> 32n));
 }
 
-/** Bytes of the last block are signed. */
+/** Reads the last, incomplete block. As in Infinispan, its bytes are signed. */
 function tailBlock(bytes: Buffer): bigint {
   let block = 0n;
   for (let index = 0; index < bytes.length; index++) {

@@ -36,7 +36,7 @@ const options = declareOptions({
 
 const MAX_INT = 2 ** 31 - 1;
 
-/** `io.debezium.transforms.partitions.PartitionRouting`: fields of the event decide the partition of its record. */
+/** `io.debezium.transforms.partitions.PartitionRouting`: chooses the partition of a record by fields of the event. */
 export const partitionRouting = debeziumTransform('partitions.PartitionRouting', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const partitions = parsed['partition.topic.num'];
@@ -58,7 +58,7 @@ export const partitionRouting = debeziumTransform('partitions.PartitionRouting',
   };
 });
 
-/** `undefined` if the event has no such field, or null in it. */
+/** The hash of a field of the event; `undefined` if the field is missing or null. */
 function fieldHash(event: Struct, path: readonly string[], row: string, hash: PartitionHash): number | undefined {
   let value: ConnectValue = event;
   for (const [index, part] of path.entries()) {

@@ -37,10 +37,10 @@ const FIXED_OFFSET = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d\d))?$/;
 const ZONED = /^([+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z$/;
 const ZONED_TIME = /^(\d\d):(\d\d):(\d\d)(\.\d+)?Z$/;
 
-/** Seconds east of UTC at an instant. */
+/** Returns the offset from UTC in seconds at an instant; positive values are east of UTC. */
 type Zone = (epochMs: number) => number;
 
-/** @throws ConfigError if there is no such zone */
+/** @throws ConfigError if the zone does not exist */
 function timeZone(name: string): Zone {
   const [, sign, hours, minutes = '0'] = FIXED_OFFSET.exec(name) ?? [];
   if (hours !== undefined) {
@@ -61,13 +61,13 @@ function timeZone(name: string): Zone {
   };
 }
 
-/** Units of times without a zone, in microseconds. */
+/** Types of times without a zone, and the length of their unit in microseconds. */
 const LOCAL_TIMES: ReadonlyMap<string, bigint> = new Map([
   ['io.debezium.time.Timestamp', 1_000n],
   ['io.debezium.time.MicroTimestamp', 1n],
 ]);
 
-/** `io.debezium.transforms.TimezoneConverter`: times of the rows of events in another time zone. */
+/** `io.debezium.transforms.TimezoneConverter`: converts the times in events to another time zone. */
 export const timezoneConverter = debeziumTransform('TimezoneConverter', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const zone = timeZone(parsed['converted.timezone']);

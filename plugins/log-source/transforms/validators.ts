@@ -1,6 +1,6 @@
 import type { Validator } from '../../../src/index.ts';
 
-/** Checks of options with the messages of Debezium. */
+/** Validators of options. Their error messages are those of Debezium. */
 
 export function listOfNames({ spacesAllowed }: { readonly spacesAllowed: boolean }): Validator {
   return {

@@ -24,8 +24,8 @@ export function readRate(before: ReadAt | undefined, now: ReadAt): number | unde
 }
 
 /**
- * The records that an ended replay has not processed. Returns `undefined` if there are none, or if the replay had its own transforms,
- * which a new replay would lack.
+ * The records that an ended replay has not processed. Returns `undefined` if there are none, or if the replay replaced the connector's
+ * transforms, because the API does not return the options of the replacement.
  */
 export function restOf({ id, state, transforms, selection, partitions }: ReplayAnswer): RestOfReplay | undefined {
   if (state !== 'STOPPED' && state !== 'FAILED') return undefined;
