@@ -35,7 +35,7 @@ export interface KeptLog {
   readonly safe: number | undefined;
   readonly invalidation: string | undefined;
   readonly inactiveSince: string | undefined;
-  /** The oldest open transaction. */
+  /** The oldest open transaction that has changed something. */
   readonly transaction: { readonly pid: string; readonly seconds: number } | undefined;
   /** The slot for which the server keeps the most, if that is more than for this slot. */
   readonly other: { readonly name: string; readonly kept: number } | undefined;

@@ -81,7 +81,7 @@ function decimalHash({ unscaled, scale }: Decimal): number {
 const SEED = 9001n;
 const MASK = (1n << 64n) - 1n;
 
-/** The upper 32 bits of MurmurHash3 in Infinispan's variant for x64, which Debezium uses. Texts are hashed, and for other values their Java hash. */
+/** The upper 32 bits of MurmurHash3 in Infinispan's variant for x64, which Debezium uses. For a value that is not a text, its Java hash is hashed. */
 export const murmurHash: PartitionHash = (value, schema) => {
   if (typeof value === 'string') return murmur(Buffer.from(value.replace(/\p{Surrogate}/gu, '?')));
   const bytes = Buffer.alloc(4);
