@@ -15,7 +15,7 @@ import {
 
 const MICROS_PER_DAY = 86_400_000_000n;
 const MS_PER_DAY = 86_400_000;
-/** java.time.LocalDate's bounds, which Debezium uses for infinity in dates and timestamps. */
+/** Values with which Debezium represents infinity in dates (days) and in timestamps (microseconds). */
 const INFINITY_DAYS = 2_147_483_647;
 const INFINITY_MICROS = 9_223_372_036_825_200_000n;
 const MINUS_INFINITY_MICROS = -9_223_372_036_832_400_000n;

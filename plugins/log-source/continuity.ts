@@ -14,9 +14,9 @@ export interface StreamSource {
 }
 
 /**
- * Checks whether the slot still provides all changes after a position. The slot never moves past a
- * stored position. A slot that is ahead of the position was therefore advanced by hand, or dropped and created again. A server that was
- * restored, promoted or replaced has another log.
+ * Checks whether the slot still provides all changes after a position. The connector never moves the slot past a stored position. If the
+ * slot is ahead of the position, it was therefore advanced by hand, or dropped and created again. A server that was restored, promoted
+ * or replaced has another log.
  *
  * @returns why changes are or may be missing; `undefined` if none are
  */

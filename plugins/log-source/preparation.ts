@@ -63,8 +63,8 @@ export async function readPublication(
 }
 
 /**
- * Reads the tables that the settings include, ordered by name. Either partitions or partitioned tables are included, depending on which
- * of them the publication names in changes.
+ * Reads the tables that the settings include, ordered by name. If the publication publishes changes of partitions under the name of the
+ * partitioned table, the partitioned table is included, otherwise its partitions.
  */
 export async function capturedTables(
   session: Pick<Session, 'ask'>,

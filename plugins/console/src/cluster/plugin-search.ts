@@ -2,7 +2,7 @@ import type { ConfigKeyInfo, PluginInfo } from '../common/answers.ts';
 
 const KINDS = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate'];
 
-/** Connectors first, then by name; each word must be in the class or the kind. */
+/** Returns the plugins whose class, type and version contain all words of the text: connectors first, then in the order of their names. */
 export function matchingPlugins(plugins: readonly PluginInfo[], text: string): readonly PluginInfo[] {
   const rank = ({ type }: PluginInfo): number => (KINDS.indexOf(type) + 1 || KINDS.length + 1) - 1;
   return plugins
@@ -10,7 +10,7 @@ export function matchingPlugins(plugins: readonly PluginInfo[], text: string): r
     .sort((a, b) => rank(a) - rank(b) || (a.class < b.class ? -1 : 1));
 }
 
-/** The matching options in the order of the plugin; each word must be in the name or the documentation. */
+/** Returns the options whose name and documentation contain all words of the text, in the order of the plugin. */
 export function matchingOptions<O extends Pick<ConfigKeyInfo, 'name' | 'documentation'>>(
   options: readonly O[],
   text: string,

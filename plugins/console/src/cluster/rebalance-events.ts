@@ -6,15 +6,15 @@ type Round = WorkerDetail['rebalances'][number];
 
 /** All rebalances with one cause, such as the loss of a worker. */
 interface RebalanceEvent {
-  /** When the first rebalance ended; milliseconds since the epoch. */
+  /** End of the first rebalance, in milliseconds since the epoch. */
   readonly at: number;
-  /** `12702 left, 8 moved, 12 s` */
+  /** Cause, number of moved tasks and duration: `12702 left, 8 moved, 12 s`. */
   readonly text: string;
   /** The rebalances of the selected worker, in the order of time. */
   readonly rounds: readonly Round[];
 }
 
-/** A rebalance belongs to the event of the previous one if it begins within this time after the end and the delay of that one. */
+/** A rebalance belongs to the same event as the previous one if it begins this soon after the previous one and its delay have ended. */
 const SAME_EVENT_MS = 5000;
 
 /** Groups the rebalances of the worker `shown` into events, the newest first. The texts of the events cover all workers. */

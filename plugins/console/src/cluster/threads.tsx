@@ -35,7 +35,7 @@ export function Threads({ detail: { worker, threads } }: { readonly detail: Work
   );
 }
 
-/** `orders` for `orders-12`. */
+/** The connector of a task: `orders` for `orders-12`. */
 function connectorOf(task: string): string {
   return task.slice(0, task.lastIndexOf('-'));
 }

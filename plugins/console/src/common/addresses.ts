@@ -17,7 +17,7 @@ export type ConnectorPart = (typeof CONNECTOR_PARTS)[number];
 export const CLUSTER_PARTS = ['workers', 'plugins', 'loggers', 'topics'] as const;
 export type ClusterPart = (typeof CLUSTER_PARTS)[number];
 
-/** Parameters of a link, which tell the linked view for example which field gets the focus. */
+/** Parameters that a link passes to the view that it opens, such as the field to focus. */
 export type Hints = Readonly<Record<string, string>>;
 
 export const CREATE_ADDRESS = '#/create';

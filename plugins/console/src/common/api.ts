@@ -1,4 +1,4 @@
-/** The worker answered with an error, or did not answer. */
+/** Thrown if the worker answered with an error or did not answer. */
 export class ApiError extends Error {
   readonly status: number;
 

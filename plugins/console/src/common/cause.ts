@@ -31,7 +31,7 @@ function withoutWrappers(cause: string): string {
 }
 
 function capital(text: string): string {
-  // The case is kept if the text begins with the name of a table or topic.
+  // Other texts may begin with the name of a table or topic, whose case must not change.
   return /^(?:the|a|no|it|its|nothing|password|there) /.test(text)
     ? text.charAt(0).toUpperCase() + text.slice(1)
     : text;

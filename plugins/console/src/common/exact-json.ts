@@ -21,7 +21,7 @@ export function exactText(value: unknown, indent?: number): string {
   });
 }
 
-/** Passes each string and number through `other`. A regular expression would overflow its stack on a string with a million escapes. */
+/** Passes each string and number through `other`. A single regular expression would overflow its stack on a string with a million escapes. */
 function withTokens(json: string, other: (token: string) => string): string {
   const pieces: string[] = [];
   let end = 0;

@@ -9,14 +9,14 @@ const changes = signal(0);
 export const worker = signal<FleetSnapshot['worker'] | undefined>(undefined);
 /** True if the worker is known and its console is not read-only. */
 export const isWritable = computed(() => worker.value?.readOnly === false);
-/** When the last rows arrived, by this machine's clock; milliseconds. */
+/** The time at which the last rows arrived, in milliseconds of this machine's clock. */
 export const updatedAt = signal<number | undefined>(undefined);
-/** By how many milliseconds this machine's clock is ahead of the worker's. */
+/** The number of milliseconds by which this machine's clock is ahead of the worker's clock. */
 export const skewMs = signal(0);
 export const silentWorkers = signal<FleetSnapshot['silent']>([]);
 /** The other workers of the group. The page links to their consoles if its own worker does not answer. */
 export const otherWorkers = signal<readonly GroupWorkerAnswer[]>([]);
-/** Why no events arrive. */
+/** The reason why no events arrive; `undefined` while they arrive. */
 export const failure = signal<string | undefined>(undefined);
 /** All connectors, the worst verdict first. */
 export const rows = computed(() => (changes.value < 0 ? [] : inOrder([...byName.values()])));

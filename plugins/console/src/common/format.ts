@@ -18,7 +18,7 @@ export function shortClass(className: string): string {
   return className.slice(className.lastIndexOf('.') + 1);
 }
 
-/** `4:05` */
+/** Minutes and seconds: `4:05`. */
 export function minutesText(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   return `${String(Math.floor(seconds / 60))}:${String(seconds % 60).padStart(2, '0')}`;

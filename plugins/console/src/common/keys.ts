@@ -36,7 +36,7 @@ export function followKeys(open: (window: KeyWindow) => void): () => void {
   return () => removeEventListener('keydown', pressed);
 }
 
-/** Whether a key event belongs to an input. Editors are in shadow trees, which `event.target` hides, so the event's path is used. */
+/** Whether the user is typing into an input. `event.target` hides inputs in shadow trees, such as the editors, so the path is used. */
 function isTyping(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
   return (

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Reports the result of a user's action, whichever view is open. */
+/** A message about the result of a user's action, shown in whichever view is open. */
 interface Notice {
   readonly text: string;
   /** A button that undoes the reported action or continues it. */

@@ -12,7 +12,7 @@ const SIGNS: Readonly<Record<Verdict, string>> = {
   RUNNING: '●',
 };
 
-/** Shows a verdict as a word and, redundantly, as a shape and a colour. */
+/** Shows a verdict. The word, the shape and the colour have the same meaning. */
 export function VerdictBadge({ verdict }: { readonly verdict: Verdict }) {
   return (
     <span class={`badge ${verdict.toLowerCase()}`}>

@@ -15,7 +15,7 @@ import { texts } from '../texts/log.ts';
 const LEVELS = ['DEBUG', 'TRACE'];
 const MINUTES = ['1', '5', '15', '60'];
 
-/** Lowers the log level of the connector for some minutes. The worker resets the level automatically. */
+/** Sets the log level of the connector to DEBUG or TRACE for some minutes. The worker resets the level automatically. */
 export function LevelSwitch({ name }: { readonly name: string }) {
   if (worker.value === undefined) return null;
   const { adminListeners } = worker.value;

@@ -76,7 +76,7 @@ function BrokenOff({ name, run, at, problem }: BrokenOffProps) {
 
 interface StepListProps {
   readonly steps: readonly Step[];
-  /** Absent before the first step. */
+  /** The progress; absent before the first step. */
   readonly report?: ChangeReport;
   readonly count: number | 'all';
 }

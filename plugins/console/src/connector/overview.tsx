@@ -19,7 +19,7 @@ import { TaskTable } from './task-table.tsx';
 
 const EVENTS_MS = 15_000;
 
-/** The data flow of a connector, its tasks, and its last hour. */
+/** Shows the data flow of a connector, its tasks, and charts of the last hour. */
 export function Overview({ name, health }: PartProps) {
   const { problem, run } = useAction();
   const path = connectorPath(name);

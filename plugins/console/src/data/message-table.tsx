@@ -12,7 +12,7 @@ import { texts } from '../texts/data.ts';
 import { firstOf, placeText, readable, timeText } from './message.ts';
 
 interface MessageTableProps {
-  /** The path of requests about the messages. */
+  /** Path of the API for messages of the connector. */
   readonly path: string;
   /** Whether the connector is a sink; only sinks can preview a message. */
   readonly isSink: boolean;

@@ -75,7 +75,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The start of a message is only left out if `data` begins at or after this character. */
+/** The start of a message is only left out if it has at least this many characters. */
 const MIN_ENVELOPE = 40;
 
 /** Messages of formats such as json_db start with the same fields, so the text before `data` or `payload` is left out. */

@@ -106,8 +106,8 @@ const look = editorLook('7em', '40vh', {
 });
 
 /**
- * Replaces a selection itself. If the browser replaced coloured text, it would add the colour as an inline style, which the content
- * security policy forbids.
+ * Replaces a selection by the typed text. If the browser did this, it would keep the colour of the replaced text as an inline style,
+ * which the content security policy forbids.
  */
 const replacing = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
@@ -117,7 +117,7 @@ const replacing = EditorView.domEventHandlers({
   },
 });
 
-/** An editor for statements. It is in a shadow tree, whose styles the content security policy allows. */
+/** An editor for statements. It is in a shadow tree, because the content security policy allows its styles there. */
 export function SqlEditor(props: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | undefined>(undefined);

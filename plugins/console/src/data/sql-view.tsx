@@ -15,7 +15,7 @@ export function SqlView() {
   const loaded = useLoaded('sql', () => request<SqlAvailable>('GET', '/ui/sql'));
   const [session, setSession] = useState<Session | undefined>();
   const { isBusy, problem, report, run } = useAction();
-  // When the view closes, the token is lost, so the session is ended.
+  // The session is ended when the view closes, because its token is then lost.
   useEffect(
     () => () => {
       if (session !== undefined) logOut(session).catch(() => undefined);

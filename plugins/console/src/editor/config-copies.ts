@@ -30,7 +30,7 @@ export function curlCommand(origin: string, { entries, secrets }: CopiedConfig):
   ].join('\n');
 }
 
-/** The configuration in the format of java.util.Properties. Secrets are variables of Kafka's EnvVarConfigProvider. */
+/** The configuration in the format of java.util.Properties. Secrets become references to environment variables (EnvVarConfigProvider). */
 export function propertiesText({ entries, secrets }: CopiedConfig): string {
   const variables = new VariableNames();
   return entries
@@ -42,7 +42,7 @@ export function propertiesText({ entries, secrets }: CopiedConfig): string {
     .join('');
 }
 
-/** A KafkaConnector of Strimzi. Secrets are variables of Kafka's EnvVarConfigProvider. */
+/** The configuration as a KafkaConnector of Strimzi. Secrets become references to environment variables (EnvVarConfigProvider). */
 export function strimziText({ entries, secrets }: CopiedConfig): string {
   const variables = new VariableNames();
   const name = nameIn(entries);

@@ -18,7 +18,7 @@ export interface DocumentProblem extends Place {
 /** A parsed text. If the text has a syntax error, `entries` has only the entries before the error. */
 export interface ParsedDocument {
   readonly entries: readonly Entry[];
-  /** The places of the keys. */
+  /** The places of the keys in the text. */
   readonly places: ReadonlyMap<string, Place>;
   readonly problems: readonly DocumentProblem[];
 }
@@ -112,7 +112,7 @@ export function valueIn(entries: readonly Entry[], key: string): string | undefi
   return found === undefined ? undefined : (found[1] ?? '');
 }
 
-/** The names in `topics`. */
+/** The topic names in the option `topics`. */
 export function topicsIn(entries: readonly Entry[]): readonly string[] {
   return (valueIn(entries, 'topics') ?? '').split(',').flatMap((topic) => topic.trim() || []);
 }

@@ -6,13 +6,13 @@ import type { Field } from './config-form.ts';
 
 interface ConfigFieldProps {
   readonly field: Field;
-  /** `undefined`: the key is not in the document. */
+  /** The value; `undefined` if the key is not in the document. */
   readonly value: string | undefined;
   /** The placeholder that represents a stored secret. */
   readonly mark: string;
   readonly showsErrors: boolean;
   readonly isReadOnly: boolean;
-  /** `undefined` removes the key. */
+  /** Called with the new value; `undefined` removes the key. */
   readonly onChange: (value: string | undefined) => void;
 }
 

@@ -7,7 +7,7 @@ import { windowTitle } from './title-text.ts';
 
 const ALARMING: ReadonlySet<string> = new Set(['FAILED', 'STALLED']);
 
-/** The title and the icon of the window. */
+/** Sets the title and the icon of the window. */
 export function useWindow(view: string, rows: readonly FleetRow[]): void {
   const broken = rows.filter(({ verdict }) => ALARMING.has(verdict)).length;
   const environment = worker.value?.title ?? '';

@@ -6,7 +6,7 @@ interface FoldProps {
   readonly class: string;
   /** The fold opens when this becomes true. */
   readonly opens?: boolean;
-  /** A function is called only while the fold is open. */
+  /** The content. If it is a function, it is called only while the fold is open. */
   readonly children: ComponentChildren | (() => ComponentChildren);
 }
 

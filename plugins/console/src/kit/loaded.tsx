@@ -10,7 +10,7 @@ const INTERVAL_MS = 5000;
 export interface Loaded<T> {
   readonly value: T | undefined;
   readonly error: ApiError | undefined;
-  /** When the value was loaded. */
+  /** The time at which the value was loaded. */
   readonly at: Date;
   /** Loads the value again. Meanwhile, the last value stays available. */
   readonly reload: () => void;
