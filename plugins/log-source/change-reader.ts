@@ -50,7 +50,7 @@ export class ChangeReader {
   #xid = 0n;
   #time = new EventTime(0n);
   #current: TransactionOrigin | undefined;
-  /** Time of the last commit, at first of the start. Messages outside of transactions use it, because they have no time of their own. */
+  /** Time of the last commit, or of the start before the first commit. Messages outside of transactions use it, as they have no time. */
   #lastTime = new EventTime(BigInt(Date.now()) * 1000n);
 
   /** @param sent the position after the last record that was sent */

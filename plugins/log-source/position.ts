@@ -11,7 +11,7 @@ import type { LogMessage } from './pgoutput.ts';
 /**
  * The position up to which the log was sent. An LSN alone is not enough: the rows of a COPY share one LSN, and transactions that overlap
  * in the log are sent in the order of their commits. Therefore a position consists of the last transaction that was sent completely, and
- * the last message of the next transaction that was sent.
+ * of the last message that was sent within the next transaction.
  */
 export interface LogPosition {
   /** End of the last transaction that was sent completely; `undefined` if there was none since the slot was created. */
