@@ -1,7 +1,7 @@
 import type { Scope } from './data/fault.ts';
 
 /**
- * The base class of all errors. An error is thrown in unexpected situations; invalid data is described by a fault instead (see
+ * The base class of errors that end or retry a task or a request. A fault describes an invalid row without an exception (see
  * data/fault.ts). `scope` tells the caller whether a retry can help. `javaName` is the Java class name that stack traces show
  * to Connect's users.
  */
@@ -120,7 +120,7 @@ export function firstCause(thrown: unknown): Error {
 
 /**
  * Formats an error like a Java stack trace: `class: message`, the stack frames, then the chain of causes with `Caused by:`
- * (docs/compatibility.md#life-cycle). Clients display the trace or search for its first line.
+ * (docs/compatibility.md#life-cycle). Clients display the trace, or look for the class name in its first line.
  */
 export function javaTrace(error: unknown): string {
   const lines: string[] = [];
@@ -137,7 +137,7 @@ export function javaTrace(error: unknown): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The failure of a management request, with its HTTP status. The messages are those of Kafka Connect. */
+/** The failure of a management request, with its HTTP status. */
 export class RequestError extends SluiceError {
   readonly status: 400 | 403 | 404 | 409 | 500 | 503;
 

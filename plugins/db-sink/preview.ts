@@ -113,7 +113,7 @@ class SinkPreview {
     this.#decoder.add(record, { kind: 'record', topic, partition, offset });
     const decoded = this.#decoder.take();
     const faults: PreviewFault[] = decoded.faults.map(faultOf);
-    // A batch that is retried after its table was read again is the same object, so the set contains it once.
+    // If a batch is retried after the definition of its table was read again, it is the same object, so the set contains it once.
     const batches = new Set<RowBatch>();
     const observed = observing(rehearsal, (batch) => batches.add(batch));
     const statements: string[] = [];
@@ -132,8 +132,8 @@ class SinkPreview {
 }
 
 /**
- * Returns the transaction, but calls `onBatch` with each batch that is written in it, with the actual name of its
- * table.
+ * Returns a transaction that does the same and calls `onBatch` with each batch before it is written. The batch then has
+ * the actual name of its table.
  */
 function observing(rehearsal: Rehearsal, onBatch: (batch: RowBatch) => void): Transaction {
   return {

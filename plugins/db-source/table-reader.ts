@@ -258,7 +258,7 @@ export class TableReader implements FeedReader {
     return { rows, next };
   }
 
-  /** If the type of a key column changed, the values of the position are invalid, and reading resumes at its time. */
+  /** If the type of a key column changed, reading resumes at the time of the position, without its key, which is invalid. */
   #dropKey(error: unknown): void {
     const isValue = error instanceof DatabaseError && error.sqlstate?.startsWith('22') === true;
     if (isValue && this.#position.kind === 'after') this.#position = { kind: 'from', at: this.#position.at };
@@ -339,7 +339,7 @@ export class TableReader implements FeedReader {
     }
   }
 
-  /** Records the keys of the rows with the start time of the query, which are the first rows. */
+  /** Records the keys of the rows whose time is `from.at`, where the query begins to read; these are the first rows. */
   #recordTies({ block, from }: RowRange, run: Run): void {
     if (run.from.tied === undefined) return;
     for (let index = from; run.isTied && index < block.count; index++) {

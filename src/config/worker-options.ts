@@ -335,7 +335,7 @@ export const ownWorkerOptions = declareOptions({
     default: 500,
     importance: 'LOW',
     documentation:
-      'Maximum number of open connections per listener of the REST API. If the maximum number of connections is open, a new connection replaces the one that has been idle longest; if none is idle, requests on the new connection return 503. A connection that has not completed its first request is closed only for a client with another address, and only if its own address has more than half of all connections.',
+      'Maximum number of open connections per listener of the REST API. At the limit, a new connection replaces an idle one: the longest idle of the address that has the most connections. Only if none can be closed, requests on the new connection return 503. A connection whose first request is still incomplete gives way only to a client with a different address, and only if its own client address holds more than half of the allowed connections.',
     validator: atLeast(1),
   },
   'rest.basic.auth.credentials.file': {

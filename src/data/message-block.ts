@@ -30,7 +30,7 @@ export type TakeStruct = (schema: Schema, values: readonly ConnectValue[], index
 export interface StructRecord {
   /** May differ from the block's topic, because transforms can change it. */
   readonly topic: string;
-  /** Returns `undefined` if only a record object has the key. */
+  /** Returns `undefined` if the key is not available without making the record. */
   key(): { readonly schema: Schema | null; readonly value: ConnectValue } | undefined;
 }
 

@@ -131,7 +131,7 @@ export class Herder implements ConfigListener, WorkListener {
     return view && { ...view, workerId: this.workerId };
   }
 
-  /** Reports of the tasks that run on this worker. */
+  /** Reports of the tasks that run on this worker, without the tasks of replays. */
   async taskReports(): Promise<readonly TaskReport[]> {
     return (await this.#supervision.tasks.reports()).filter(({ id }) => id.replay === undefined);
   }

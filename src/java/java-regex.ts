@@ -22,7 +22,7 @@ export class JavaPattern {
     this.#matcher = new PatternMatcher(this.#parsed);
   }
 
-  /** Throws a JavaRegexError with Java's message and the position of the error, or if the pattern has more than 100,000 characters. */
+  /** Throws a JavaRegexError if the pattern is malformed (with Java's message and position) or longer than 100,000 characters. */
   static compile(pattern: string): JavaPattern {
     if (pattern.length > MAX_PATTERN_LENGTH) {
       const most = String(MAX_PATTERN_LENGTH);

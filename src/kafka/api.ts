@@ -229,7 +229,7 @@ export interface Survey {
   mayJoin(groupId: string): Promise<boolean>;
   mayTransact(transactionalId: string): Promise<boolean>;
   /**
-   * Resolves with the minimum number of milliseconds by which the controller's clock is ahead of the local clock; `undefined`
+   * Resolves with a lower bound for how far the controller's clock is ahead of the local clock, in milliseconds; `undefined`
    * if unknown.
    */
   clockLeadMs(): Promise<number | undefined>;

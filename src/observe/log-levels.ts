@@ -40,7 +40,8 @@ export function parseLogLevel(text: string): LogLevel | undefined {
 
 /**
  * Levels of named loggers, which can be changed while the worker runs (org.apache.kafka.connect.runtime.Loggers). Names
- * are dotted. A level applies to the logger and to all loggers below it without a level of their own. The name of a
+ * are dotted. A level applies to the logger and to all loggers whose names begin with its name, until one of these gets
+ * another level. The name of a
  * logger is the field `logger` of a child; children without it belong to the root. References to children are weak, and
  * those of collected children are removed when new children are created.
  */

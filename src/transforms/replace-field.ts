@@ -80,7 +80,8 @@ export const replaceField = partTransformation('ReplaceField', options, (config,
       const change = field.schema === to.schema ? undefined : (value: Present) => fittingCell(value, field, to);
       return { from: field, withDefault, change };
     });
-    // If two fields get the same name, the value may come from the excluded field and must be checked for each record.
+    // If `renames` gives two fields the same name, the value may come from a field that is excluded, while the schema comes
+    // from the other. The value must therefore be checked for each record.
     return { schema, fields, isUnplanned: fields.some(({ change }) => change !== undefined) };
   });
 

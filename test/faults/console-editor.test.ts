@@ -158,8 +158,9 @@ describe('the console’s editor of configurations', function () {
   });
 
   it('creates a source of the tables that are chosen from a list with their rows, and says before what it reads', async () => {
-    const listed = (): string => uniqueName('listed').replaceAll('-', '_');
-    const [one, other] = [listed(), listed()];
+    // The tables are listed by name.
+    const [one, other] = ['first', 'second'].map((name) => uniqueName(name).replaceAll('-', '_'));
+    assert.ok(one !== undefined && other !== undefined);
     for (const name of [one, other])
       await sql.run(
         `create table ${name} (id int8 primary key, ts timestamptz not null)`,

@@ -54,8 +54,9 @@ interface Entry {
 const known = new Map<string, Entry>();
 
 /**
- * Probes the server of a connection. The result is kept for later calls in this thread, but a result with an answer
- * other than `yes` only for a minute. Every change is rolled back. Rejects only if the server becomes unavailable.
+ * Probes the server of a connection. For each kind of use (`writes`), the result is kept for later calls in this thread,
+ * but a result with an answer other than `yes` only for a minute. Every change is rolled back. Rejects only if the
+ * server becomes unavailable.
  */
 export async function probeOnce(
   connection: Connection,

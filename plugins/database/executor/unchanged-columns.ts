@@ -69,7 +69,7 @@ class GroupList {
     return group;
   }
 
-  /** Returns the index of the group for rows of the group `index` whose unchanged columns `found` were filled in. */
+  /** Returns the index of the group that a row of the group `index` belongs to after its columns `found` were filled in. */
   completed(index: number, found: readonly string[]): number {
     const change = JSON.stringify([index, ...found]);
     let group = this.#completed.get(change);

@@ -1,7 +1,7 @@
 import { taskText, type TaskId } from '../task-assignment.ts';
 
 /**
- * Returns the transactional ids of the source tasks of a worker group
+ * Returns a function that yields the transactional id of a source task of a worker group
  * (org.apache.kafka.connect.runtime.Worker#taskTransactionalId).
  */
 export function transactionalIds(groupId: string): (id: TaskId) => string {

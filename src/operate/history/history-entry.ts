@@ -32,7 +32,7 @@ export interface HistoryEntry {
   readonly tooLarge?: boolean;
   /** Keys of `config` whose values are secrets, as the plugins declare. */
   readonly secretKeys: readonly string[];
-  /** Size of the stored record. */
+  /** Size of the stored record, in characters of JSON. */
   readonly bytes: number;
 }
 

@@ -74,8 +74,8 @@ export function eventPlaces(schema: Schema): EventPlaces | undefined {
 }
 
 /**
- * Recognizes an event schema by Debezium's name, which some converters shorten, or by its four fields, because
- * converters and transforms may have renamed the schema.
+ * Recognizes an event schema by its fields `op`, `source`, `after` and `before`, because converters and transforms may have
+ * renamed the schema. With Debezium's name, which some converters shorten, `before` may be missing.
  */
 function findPlaces(schema: Schema): EventPlaces | undefined {
   const [operation, source, before, after] = ['op', 'source', 'before', 'after'].map((name) => schema.field(name));

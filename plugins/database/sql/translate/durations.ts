@@ -2,7 +2,7 @@ import { integerText, stringValue } from '../token-text.ts';
 import type { TokenReader } from '../token-reader.ts';
 import { Refused } from './translation.ts';
 
-/** A duration of the original such as `10s`, with a unit of PostgreSQL's intervals. */
+/** A duration such as `10s` in the SQL of the original database, with the unit as PostgreSQL's intervals name it. */
 export interface Duration {
   readonly count: number;
   readonly unit:
@@ -32,7 +32,7 @@ export function intervalOf({ count, unit }: Duration): string {
   return `INTERVAL '${String(count)} ${unit}'`;
 }
 
-/** Reads the width of a time bucket between two tokens: `'10s'`, `INTERVAL '10 seconds'`, or a number of seconds. */
+/** Reads the width of a time bucket from the tokens `start` to `end` (exclusive): `'10s'`, `INTERVAL '10 seconds'`, or a number of seconds. */
 export function bucketWidth(reader: TokenReader, start: number, end: number): Duration {
   reader.position = start;
   reader.takeWords('INTERVAL');
