@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 interface TableProps {
   readonly label: string;
   readonly titles: readonly string[];
-  /** Those of the `titles` whose columns contain numbers. */
+  /** The members of `titles` whose columns contain numbers. */
   readonly numbers?: readonly string[];
   readonly class?: string;
   /** Whether the label is visible as a caption; otherwise only screen readers read it. */
