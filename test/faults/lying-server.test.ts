@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LyingServer, type Lies } from '../support/lying-server.ts';
 import { until } from '../support/until.ts';
-import { SinkFixture } from './sink-fixture.ts';
+import { SinkFixture } from '../integration/sink-fixture.ts';
 
 const ROWS = 4_000;
 /** The lies of a server that does nothing right. */

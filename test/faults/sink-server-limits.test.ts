@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { SinkFixture } from './sink-fixture.ts';
+import { SinkFixture } from '../integration/sink-fixture.ts';
 
 const ROWS = 200;
 

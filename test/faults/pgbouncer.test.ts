@@ -7,9 +7,9 @@ import { PgBouncer, pgBouncerPath } from '../support/pgbouncer.ts';
 import { database, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { HttpFixture } from './http-fixture.ts';
-import { SinkFixture } from './sink-fixture.ts';
-import { RunningSource } from './source-fixture.ts';
+import { HttpFixture } from '../integration/http-fixture.ts';
+import { SinkFixture } from '../integration/sink-fixture.ts';
+import { RunningSource } from '../integration/source-fixture.ts';
 
 /** Rows before pgbouncer is killed, and as many after it. */
 const ROWS = 1_000;
