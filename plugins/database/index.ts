@@ -20,7 +20,8 @@ export {
   type ConnectionSettings,
   type ExecutorOptions,
 } from './executor/open-executor.ts';
-export { exactlyOnceProblem, notificationProblem, probeHints, type ServerProbe } from './executor/server-probe.ts';
+export type { ServerProbe } from './executor/probe-result.ts';
+export { exactlyOnceProblem, notificationProblem, probeHints } from './executor/server-probe.ts';
 export { openNamedExecutor, withSessionName } from './executor/session-name.ts';
 export { WaitCause } from './executor/wait-cause.ts';
 export { ROLLBACK_RETRIES, retryRolledBack } from './executor/retry-rolled-back.ts';

@@ -14,6 +14,7 @@ import { DatabaseError } from '../../src/errors.ts';
 import { declaredStatements, type DeclaredStatement } from '../../plugins/database/sql/own-statement.ts';
 import { setTraps } from '../support/hostile-path.ts';
 import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
 import { uniqueName } from '../support/services.ts';
 import { HttpFixture } from './http-fixture.ts';
 import { batch, DatabaseFixture, OVERRIDE, upTo } from './database-fixture.ts';
@@ -318,9 +319,13 @@ describe('S2: statements of our own, where a user has filled the search path', (
       `GRANT ALL ON public.keyed, public.unkeyed, public.grown TO ${user}`,
     );
     const watch = new TableWatch(executor);
-    const snapshot = await watch.refresh();
+    // The rows count as complete when no older transaction is open, also in the databases of other tests.
+    const written = BigInt((await admin.rows('SELECT pg_current_xact_id()'))[0]?.[0] ?? '0');
+    const transaction = await until(async () => {
+      const oldest = (await watch.refresh()).transactions?.oldest;
+      return oldest !== undefined && oldest >= written && oldest;
+    }, 'no older transaction is open');
     const first = BigInt(Date.UTC(2020, 0, 1)) * 1000n;
-    const transaction = snapshot.transactions?.oldest ?? 0n;
     const reach = { windowMs: 86_400_000, writersFrom: first - 1n, writtenBelow: transaction };
     const positions: Readonly<Record<string, TablePosition>> = {
       keyed: { kind: 'after', at: first, key: ['a'] },

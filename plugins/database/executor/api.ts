@@ -3,7 +3,7 @@ import type { ColumnRole, RowBatch, TableName, WriteReport } from '../../../src/
 import type { TableShape } from '../../../src/data/table-shape.ts';
 import type { Dialect } from '../sql/dialects/dialect.ts';
 import type { OwnStatement } from '../sql/own-statement.ts';
-import type { ProbeDemands, ServerProbe } from './server-probe.ts';
+import type { ProbeDemands, ServerProbe } from './probe-result.ts';
 
 /** Kind of database according to its mark (docs/sink.md#tables-and-rows); an unmarked one accepts every format. */
 export type Engine = 'time-series' | 'relational' | 'unmarked';

@@ -4,7 +4,8 @@ import type { Catalogue, CatalogueSource } from './catalogue.ts';
 import { OptimisticPath } from './optimistic-path.ts';
 import type { Condition, Pool } from './pool.ts';
 import { ReadSession } from './read-session.ts';
-import { type ProbeDemands, probeOnce, type ServerProbe } from './server-probe.ts';
+import type { ProbeDemands, ServerProbe } from './probe-result.ts';
+import { probeOnce } from './server-probe.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
 
 /** Pool, catalogue and settings shared by all executors of one server, database and user. */

@@ -21,7 +21,7 @@ import type { Database } from './database.ts';
 import { listen } from './listener.ts';
 import { readEngine } from './engine-mark.ts';
 import { rehearse } from './rehearsal.ts';
-import type { ProbeDemands, ServerProbe } from './server-probe.ts';
+import type { ProbeDemands, ServerProbe } from './probe-result.ts';
 import { atomically } from './transaction.ts';
 
 /** A handle on a shared database. Closing it ends its own calls only. */

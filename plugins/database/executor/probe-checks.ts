@@ -4,9 +4,7 @@ import { DatabaseError } from '../../../src/errors.ts';
 import { ownStatement, qualifiedStatementOn } from '../sql/own-statement.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import type { Connection } from './connection.ts';
-
-/** The result of a check. `unknown`: the check was not possible or not permitted. This never prevents a start. */
-export type Answer = 'yes' | 'no' | 'unknown';
+import type { Answer } from './probe-result.ts';
 
 /** Timeout of each statement of a check, so that a lock on the catalogue does not delay a start. */
 const OPTIONS = { timeoutMs: 3_000 } as const;

@@ -2,7 +2,6 @@ import { ok, warn, type Finding } from '../../../src/data/finding.ts';
 import type { Logger } from '../../../src/observe/logger.ts';
 import type { Connection } from './connection.ts';
 import {
-  type Answer,
   answerOf,
   delivers,
   keepsBackend,
@@ -12,31 +11,7 @@ import {
   rollsBackCopies,
   upsertsArrays,
 } from './probe-checks.ts';
-
-/** The behaviour of a server, as far as Sluice relies on it (docs/databases.md). */
-export interface ServerProbe {
-  /** `host:port` */
-  readonly server: string;
-  /** The text of `version()` without the platform and the compiler. */
-  readonly version: string;
-  /** Whether a pooler is in between, or transactions of one connection run in several backends. */
-  readonly sharesBackends: boolean;
-  /** Whether a rollback removes the rows of a COPY. */
-  readonly rollsBackCopies: Answer;
-  /** Whether an advisory lock of a transaction is refused to other transactions. */
-  readonly locksExclude: Answer;
-  /** Whether a local setting ends with its transaction. */
-  readonly keepsSettingsLocal: Answer;
-  /** Whether LISTEN delivers notifications. */
-  readonly delivers: Answer;
-  /** Whether INSERT … SELECT FROM unnest(…) ON CONFLICT replaces rows. */
-  readonly upsertsArrays: Answer;
-}
-
-export interface ProbeDemands {
-  /** Whether the caller writes rows. If not, the checks that create a table are omitted. */
-  readonly writes: boolean;
-}
+import type { Answer, ProbeDemands, ServerProbe } from './probe-result.ts';
 
 /** Opens a second connection to the same server. */
 export type OpenAnother = () => Promise<Connection>;
