@@ -3,10 +3,10 @@
  * part. A sentence in an unknown form is returned unchanged.
  */
 export function causeFirst(sentence: string): string {
-  const stalled = /^Task (\d+): (.+?), and nothing was (?:delivered|acknowledged) for (\d+) s: (.+)\.$/.exec(sentence);
+  const stalled = /^Task (\d+): (.+?), and nothing was (?:delivered|acknowledged) for (\d+) s: (.+)$/s.exec(sentence);
   if (stalled !== null) {
     const [, task = '', waiting = '', , cause = ''] = stalled;
-    return `${capital(lockText(cause))} (task ${task}, ${waiting.replace(/^The task waits$/, 'it waits')})`;
+    return `${capital(lockText(cause.replace(/\.$/, '')))} (task ${task}, ${waiting.replace(/^The task waits$/, 'it waits')})`;
   }
   const failed =
     /^(?:Task (\d+)|The connector) has failed: (.+?)(?:; (?:it is not restarted|the next attempt|attempt).*)?\.?$/s.exec(
