@@ -59,4 +59,9 @@ describe('messages that unpack large (S1, S6)', function () {
     );
     assert.ok(others > questions.length, `${String(others)} other requests were answered meanwhile`);
   });
+
+  for (const codec of ['gzip', 'lz4', 'zstd']) {
+    it(`fail the task that reads a batch above the limit, with its place, and let it stop: ${codec}`, () =>
+      fixture.failsAboveLimit(codec));
+  }
 });

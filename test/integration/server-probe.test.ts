@@ -44,12 +44,17 @@ describe('the probe of a server', () => {
     lines.push(text);
   }
 
-  async function proxied(): Promise<URL> {
+  async function startProxy(): Promise<TcpProxy> {
     const { host, port } = fixture.access;
     const proxy = await TcpProxy.start({ host, port });
     closers.push(() => proxy.close());
+    return proxy;
+  }
+
+  async function proxied(given?: TcpProxy): Promise<URL> {
+    const { port } = given ?? (await startProxy());
     const url = new URL(fixture.access.url);
-    url.host = `127.0.0.1:${String(proxy.port)}`;
+    url.host = `127.0.0.1:${String(port)}`;
     return url;
   }
 
@@ -112,6 +117,16 @@ describe('the probe of a server', () => {
     } finally {
       await fixture.run(`GRANT TEMPORARY ON DATABASE ${database} TO public`, `DROP ROLE ${role}`);
     }
+  });
+
+  it('fails if a connection is lost meanwhile, and is repeated by the next call', async () => {
+    const proxy = await startProxy();
+    const executor = open((await proxied(proxy)).href);
+    const lost = proxy.refuseAt('pg_try_advisory_xact_lock');
+    await assert.rejects(executor.probe(WRITES), { scope: 'infrastructure' });
+    await lost;
+    proxy.pass();
+    assert.equal((await executor.probe(WRITES)).locksExclude, 'yes');
   });
 
   it('creates nothing where nothing is written', async () => {
@@ -185,6 +200,7 @@ describe('the probe of a server', () => {
       assert.deepEqual(
         refused.map(({ name }) => name),
         ['delivery'],
+        JSON.stringify([lies, await open(server.database.url).probe(WRITES)]),
       );
       assert.match(refused[0]?.errors[0] ?? '', reason);
       assert.deepEqual(await dbSink.validate?.(config('at-least-once')), []);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import pg from 'pg';
+import { listenOnNewPort } from './new-port.ts';
 import { randomFrom } from './random.ts';
 import type { TestDatabase } from './services.ts';
 
@@ -59,8 +60,7 @@ export class LyingServer {
 
   static async start(target: TestDatabase, lies: Lies): Promise<LyingServer> {
     const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    await listenOnNewPort(server);
     return new LyingServer(server, target, lies);
   }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listenOnNewPort } from './new-port.ts';
 
 interface Address {
   readonly host: string;
@@ -20,10 +21,10 @@ export class TcpProxy {
 
   #target: Address;
 
-  private constructor(server: Server, target: Address) {
+  private constructor(server: Server, port: number, target: Address) {
     this.#server = server;
     this.#target = target;
-    this.port = (server.address() as AddressInfo).port;
+    this.port = port;
     server.on('connection', (client) => {
       this.#open(client);
     });
@@ -31,9 +32,7 @@ export class TcpProxy {
 
   static async start(target: Address): Promise<TcpProxy> {
     const server = createServer({ pauseOnConnect: true, allowHalfOpen: false });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new TcpProxy(server, target);
+    return new TcpProxy(server, await listenOnNewPort(server), target);
   }
 
   /** Number of open connections. */

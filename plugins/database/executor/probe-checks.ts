@@ -42,11 +42,15 @@ const VERSION = ownStatement('probe: version', 'SELECT version(), pg_is_in_recov
 
 type Check = (one: Connection, other: Connection) => Promise<Answer>;
 
-/** Runs a check. Returns `unknown` if the server does not permit or support it, or does not answer in time. */
+/**
+ * Runs a check. Returns `unknown` if the server does not permit or support it, or does not answer in time. Rejects if a
+ * connection is lost, because the server is then unavailable and nothing is known about it.
+ */
 export async function answerOf(check: Check, one: Connection, other: Connection): Promise<Answer> {
   try {
     return await check(one, other);
-  } catch {
+  } catch (error) {
+    if (one.lost !== undefined || other.lost !== undefined) throw error;
     return 'unknown';
   } finally {
     for (const connection of [one, other]) await rollBack(connection);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { keepingLetters } from '../support/connectors.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { SinkFixture } from './sink-fixture.ts';
+import { SinkFixture } from '../integration/sink-fixture.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN_MS = Date.UTC(2023, 10, 14, 22);
