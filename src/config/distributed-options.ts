@@ -175,7 +175,8 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: null,
     importance: 'LOW',
-    documentation: 'Size of the key for requests between workers, in bits; by default that of the algorithm.',
+    documentation:
+      'Size of the key for requests between workers, in bits. Without a value, the default size of the algorithm is used.',
   },
   'inter.worker.signature.algorithm': {
     type: 'STRING',
