@@ -127,7 +127,7 @@ export const distributedOptions = declareOptions({
     default: 300000,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds for which a worker stays out of the group if it does not catch up within `worker.sync.timeout.ms`.',
+      'Longest time for which a worker stays out of the group if it does not catch up within `worker.sync.timeout.ms`, in milliseconds.',
   },
   'offset.storage.topic': internalTopic('the offsets of source connectors', 'connect-offsets'),
   'offset.storage.partitions': internalPartitions('offset', 25),
@@ -175,7 +175,8 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: null,
     importance: 'LOW',
-    documentation: 'Size of the key for requests between workers, in bits; by default that of the algorithm.',
+    documentation:
+      'Size of the key for requests between workers, in bits. Without a value, the default size of the algorithm is used.',
   },
   'inter.worker.signature.algorithm': {
     type: 'STRING',

@@ -335,7 +335,7 @@ export const ownWorkerOptions = declareOptions({
     default: 500,
     importance: 'LOW',
     documentation:
-      'Maximum number of open connections per listener of the REST API. At the limit, a new connection replaces an idle one: the longest idle of the address that has the most connections. Only if none can be closed, requests on the new connection return 503. A connection whose first request is still incomplete gives way only to a client with a different address, and only if its own client address holds more than half of the allowed connections.',
+      'Maximum number of open connections per listener of the REST API. At the limit, the worker closes an idle connection for each new one. It chooses the client address with the most connections, and closes the one that has been idle longest. A connection whose request is still arriving is closed only if its client address has more than half of the allowed connections, and only for a client with another address. If no connection can be closed, requests on the new one return 503.',
     validator: atLeast(1),
   },
   'rest.basic.auth.credentials.file': {
