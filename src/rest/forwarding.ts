@@ -12,7 +12,7 @@ import { queryText, REQUEST_TIMEOUT_MS, type Context } from './resource.ts';
 
 /** The parts of the worker that forwarding uses. */
 export interface Forwarding {
-  /** Catches up with what other workers have stored. */
+  /** Its `catchUp` applies the changes that other workers have stored. */
   readonly herder: Pick<Herder, 'catchUp'>;
   readonly peers: PeerClient;
   readonly senders: RequestSenders;
@@ -35,7 +35,8 @@ const RETRY_MS = 250;
 const MAX_ANSWER_BYTES = 134_217_728;
 
 /**
- * A form of a request that is forwarded in place of the original. `answered` receives the answer of the other worker.
+ * Another form of a request, which is forwarded in place of the original. `answered` receives the answer of the other
+ * worker.
  */
 export interface OtherForm extends SentRequest {
   readonly answered: (answer: HttpAnswer) => void;
