@@ -40,7 +40,7 @@ export interface ServiceTiming {
   /** Clock of the sessions, in milliseconds since 1970. */
   readonly nowMs?: () => number;
   readonly certificateCheckMs?: number;
-  /** How long a password that was correct is not checked again; see password-check.ts. */
+  /** How long a correct password is accepted without another check; see password-check.ts. */
   readonly believedMs?: number;
 }
 
