@@ -199,7 +199,8 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 16,
     importance: 'MEDIUM',
-    documentation: 'Maximum number of requests per user and database that use a database connection at the same time. Further requests wait. Table look-ups of these requests may use two more connections.',
+    documentation:
+      'Maximum number of requests per user and database that use a database connection at the same time. Further requests wait. Table look-ups of these requests may use two more connections.',
     validator: between(1, 30),
   },
   'connection.wait.ms': {
@@ -214,7 +215,8 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 10_000,
     importance: 'LOW',
-    documentation: 'Milliseconds that running requests have to finish when the worker stops. After that, their statements are cancelled.',
+    documentation:
+      'Milliseconds that running requests have to finish when the worker stops. After that, their statements are cancelled.',
     validator: atLeast(0),
   },
 });
