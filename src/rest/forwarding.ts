@@ -110,7 +110,7 @@ async function forwarded(context: Context, to: Forwarding, { url }: NotOwnerErro
     await sleep(RETRY_MS);
     return false;
   }
-  // The next request to this worker must see the changes of this one.
+  // The client's next request to this worker must see the changes that the forwarded request has made.
   if (context.method !== 'GET' && answer.status < 400) await to.herder.catchUp();
   if (form === undefined) relay(context, answer);
   else form.answered(answer);
@@ -137,7 +137,7 @@ function hasBody(context: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Passes on the answer of the other worker, with its location changed to this worker. */
+/** Passes on the answer of the other worker. The header `Location` is changed to an address of this worker. */
 function relay(context: Context, { status, headers, body }: HttpAnswer): void {
   const { location, 'content-type': contentType } = headers;
   context.status = status;
