@@ -24,7 +24,7 @@ export function databaseFailure(error: DatabaseError): ApiFailure {
     return new ApiFailure(503, databaseText(error), { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
   }
   if (isLoginRefused(error)) return new ApiFailure(401, TEXTS.unknownToken, { cause: error });
-  // The database of `db` does not exist or is closed to the user, or the time zone is unknown.
+  // The database that `db` names does not exist or refuses the user, or the time zone is unknown.
   const kind = isDatabaseMissing(error) ? 'database-missing' : undefined;
   return new ApiFailure(400, databaseText(error), { kind, cause: error });
 }

@@ -17,14 +17,14 @@ export const serviceOptions = declareOptions({
     default: 'https://:8080',
     importance: 'MEDIUM',
     documentation:
-      'Addresses on which the API listens, as `https://host:port`; without a host, on all addresses. Plain HTTP on the same port is redirected to https.',
+      'Addresses on which the API listens, as `https://host:port`; without a host, all addresses of the machine. Plain HTTP on the same port is redirected to https.',
     validator: distinctList({ emptyAllowed: false }),
   },
   'connection.url': {
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Database server of the API, for example `jdbc:db://host:5432` or `postgresql://host:5432`. TLS is set by `sslmode` and `sslrootcert`. Each request connects as its own user, to the database `db` or `default.database`; a database in this URL is ignored. A user in this URL (`postgresql://user@host:port`) reads and writes the cluster settings; without a user, the cluster settings are read when an administrator logs in.',
+      'Database server of the API, for example `jdbc:db://host:5432` or `postgresql://host:5432`. TLS is set by `sslmode` and `sslrootcert`. Each request connects as its own user, to the database that its parameter `db` names, otherwise to `default.database`; a database in this URL is ignored. If the URL has a user (`postgresql://user@host:port`), the API reads and writes the cluster settings as this user. Without a user, it reads them when an administrator logs in.',
     validator: nonEmptyString,
   },
   'connection.password': {
@@ -45,7 +45,7 @@ export const serviceOptions = declareOptions({
     default: 'refuse',
     importance: 'MEDIUM',
     documentation:
-      'What happens to a user whom the database admits without checking a password (`trust`, `peer` or `cert` in pg_hba.conf). `refuse` refuses the user. `warn` admits the user with any password and logs one warning.',
+      'What happens to a user whom the database admits without a password (`trust`, `peer` or `cert` in pg_hba.conf). `refuse` refuses the user. `warn` admits the user with any password and logs one warning.',
     validator: oneOf('refuse', 'warn'),
   },
   tls: {
@@ -101,7 +101,7 @@ export const serviceOptions = declareOptions({
     default: 4 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Maximum length of one SQL statement in characters. A body has at most 10,000 statements. INSERT statements are translated at any length, other statements only up to 100,000 characters. If WITH, EXPLAIN or parentheses at the beginning of a statement have more than 300,000 tokens, the statement counts as a write.',
+      'Maximum length of one SQL statement in characters. A body has at most 10,000 statements. INSERT statements are translated at any length, other statements only up to 100,000 characters. A statement counts as a write if more than 300,000 tokens precede its main keyword, in WITH, EXPLAIN or parentheses.',
     validator: between(1_000, 512 * 1024 * 1024),
   },
   'statement.timeout.ms': {
@@ -148,7 +148,7 @@ export const serviceOptions = declareOptions({
     default: 300_000,
     importance: 'LOW',
     documentation:
-      'Milliseconds in which a client must send a whole request and read a held response. With the default, a request of 64 MB needs 220 kB/s.',
+      'Milliseconds in which a client must send a whole request, and then as long to read a held response. With the default, a request of 64 MB needs 220 kB/s.',
     validator: atLeast(1),
   },
   'max.connections': {
@@ -163,7 +163,7 @@ export const serviceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Maximum number of open HTTP connections of one client address; by default all of `max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. At the limit of the address, a new connection replaces the longest idle one of the same address. When `max.connections` is reached, it replaces the longest idle one of the address that has the most connections. A connection whose first request is still incomplete does not count as idle for `client.headers.timeout.ms`. Until then it gives way only to a client with a different address, and only if its own client address holds more than half of the allowed connections.',
+      'Maximum number of open HTTP connections of one client address; by default `max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. If an address is at its limit, a new connection replaces the longest idle connection of this address. If `max.connections` is reached, a new connection replaces the longest idle connection of the address that has the most connections. A new connection counts as idle only after `client.headers.timeout.ms` or its first request. Until then, it is closed only for a client with another address, and only if its own address has more than half of `max.connections`.',
     validator: nullOr(atLeast(1)),
   },
   'access.log': {
@@ -171,7 +171,7 @@ export const serviceOptions = declareOptions({
     default: 'off',
     importance: 'LOW',
     documentation:
-      'Which requests are logged, at level INFO. `errors` logs responses with status 400 and above, and responses that were cut off. A line has user, address, method, path, status, bytes, rows, milliseconds and request id, but never parameters or bodies.',
+      'Which requests are logged, at level INFO. `errors` logs requests whose response has status 400 or above, or was cut off. A line has user, address, method, path, status, bytes, rows, milliseconds and request id, but never parameters or bodies.',
     validator: oneOf('off', 'errors', 'all'),
   },
   'trusted.proxies': {
@@ -186,7 +186,7 @@ export const serviceOptions = declareOptions({
     default: '',
     importance: 'LOW',
     documentation:
-      'Origins of web pages that may call the API (CORS), for example `https://app.example.org`; empty for none. `https://*.example.org` allows all names below a domain, `*` allows all origins.',
+      'Origins of web pages that may call the API (CORS), for example `https://app.example.org`; empty: no origins. `https://*.example.org` allows all names below a domain, `*` allows all origins.',
   },
   'token.connections': {
     type: 'INT',
@@ -199,7 +199,8 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 16,
     importance: 'MEDIUM',
-    documentation: 'Database connections per user and database. Further requests wait.',
+    documentation:
+      'Maximum number of requests per user and database that use a database connection at the same time. Further requests wait. Table look-ups of these requests may use two more connections.',
     validator: between(1, 30),
   },
   'connection.wait.ms': {
@@ -207,14 +208,15 @@ export const serviceOptions = declareOptions({
     default: 30_000,
     importance: 'LOW',
     documentation:
-      'Milliseconds that a request waits for a database connection, and for memory for its response, before it returns 503.',
+      'Milliseconds that a request waits for a database connection, or for memory for its response, before it returns 503.',
     validator: atLeast(1),
   },
   'shutdown.grace.ms': {
     type: 'INT',
     default: 10_000,
     importance: 'LOW',
-    documentation: 'Milliseconds within which running requests must finish when the worker stops.',
+    documentation:
+      'Milliseconds that running requests have to finish when the worker stops. After that, their statements are cancelled.',
     validator: atLeast(0),
   },
 });

@@ -40,7 +40,7 @@ export interface ServiceTiming {
   /** Clock of the sessions, in milliseconds since 1970. */
   readonly nowMs?: () => number;
   readonly certificateCheckMs?: number;
-  /** How long a password that was correct is not checked again; see password-check.ts. */
+  /** How long a correct password is accepted without another check; see password-check.ts. */
   readonly believedMs?: number;
 }
 
@@ -205,7 +205,10 @@ export class DatabaseHttpService implements Service {
     ];
   }
 
-  /** Loads the settings at start if the service has its own account. Otherwise they are loaded at the first login. */
+  /**
+   * Loads the cluster settings if the service has an account of its own, and checks whether the database asks this
+   * account for a password. Without an account, the settings are loaded when an administrator logs in.
+   */
   async #loadSettings(): Promise<void> {
     if (this.#settings.tls === 'off') {
       this.#logger.warn('database HTTP API: tls=off, passwords and data travel in plain text');

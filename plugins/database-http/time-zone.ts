@@ -8,7 +8,7 @@ export const ZONE: QueryParameter = {
   schema: TEXT,
 };
 
-/** Range of time zones in hours east of UTC, as in the original's documentation. */
+/** Range of time zones in hours east of UTC, as in the documentation of the original database. */
 const MIN_HOURS = -12;
 const MAX_HOURS = 14;
 
@@ -43,7 +43,7 @@ export async function requireTimeZone(executor: Executor, zone: string, asked = 
   }
 }
 
-/** The original's text for an invalid time zone. */
+/** The error of the original database for an invalid time zone. */
 export function badTimeZone(parameter: string): string {
   return `pq: invalid value for parameter "timezone": "${unquote(parameter)}"`;
 }

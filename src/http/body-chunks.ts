@@ -10,8 +10,9 @@ export interface BodyLimits {
 }
 
 /**
- * Yields the body of a request in chunks. If `source` unpacks the body, its output is yielded instead. After an error,
- * the request is not destroyed, so that it can still be answered.
+ * Yields the body of a request in chunks. If the body is compressed, `source` is the stream that unpacks it, and the
+ * chunks of `source` are yielded instead. After an error, the request is not destroyed, so that it can still be
+ * answered.
  * @throws BodyTooLargeError beyond the limit; if the content length is known, before anything is read
  */
 export async function* bodyChunks(

@@ -50,7 +50,8 @@ export async function httpRequest(request: HttpRequest): Promise<HttpAnswer> {
  */
 export function httpResponse(request: Omit<HttpRequest, 'maxBytes'>): Promise<IncomingMessage> {
   const { method = 'GET', url, headers = {}, body, timeoutMs, idleTimeoutMs, signal, tls, connection } = request;
-  // If `agent` is set, even to `false`, Node opens a connection of its own.
+  // `agent` must not be set together with `createConnection`. Even with `agent: false`, Node ignores `createConnection`
+  // and opens another connection.
   const common = {
     method,
     headers,

@@ -18,20 +18,26 @@ export interface OpenConnection {
 /** A request whose body has been arriving for this long is slow. */
 const SLOW_MS = 2_000;
 
-/** Which idle connection may be closed for a new one. */
+/** Which connection may be closed to make room for a new one. */
 export interface Wanted {
   /** Only connections of this group; `undefined`: of any group. */
   readonly from: string | undefined;
   /** The group of the new connection. */
   readonly for: string | undefined;
-  /** If a group has more connections than this, its young or slow connections may be closed for other groups. */
+  /**
+   * Only if a group has more connections than this, those that are new or have a slow request may be closed for another
+   * group.
+   */
   readonly share: number;
 }
 
 /** The connections of one port. The one that has been idle for the longest time comes first. */
 export class OpenConnections {
   readonly #all = new Set<OpenConnection>();
-  /** By the remote address and port, because the TLS socket of a request wraps the accepted one. */
+  /**
+   * The connections by remote address and port. The socket of an HTTPS request is a TLS socket around the accepted one,
+   * so it cannot be the key itself.
+   */
   readonly #byPeer = new Map<string, OpenConnection>();
   readonly #counts = new Map<string, number>();
   readonly #youthMs: number;
@@ -96,10 +102,10 @@ export class OpenConnections {
 
   /**
    * Closes a connection to make room for a new one; returns `false` if none can be closed. The first choice is the
-   * longest idle connection of the wanted group, or of the group with the most connections. If none is idle, a young
-   * connection or one with a slow request is closed, but only if its group has more than its share and the new
-   * connection is of another group. Without this rule, one client with silent or slow connections could keep all other
-   * clients out.
+   * longest idle connection of the wanted group, or of the group with the most connections. If none is idle, and any
+   * group is wanted, a young connection or one with a slow request is closed, but only if its group has more than its
+   * share and the new connection is of another group. Otherwise, one client with silent or slow connections could keep
+   * all other clients out.
    */
   giveWay(wanted: Wanted): boolean {
     const closable = [...this.#all].filter((each) => !each.isRefused && (each.requests === 0 || this.#isSlow(each)));

@@ -10,8 +10,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 /** A TLS handshake begins with a record of this type (RFC 8446, 5.1). */
 const HANDSHAKE_RECORD = 0x16;
 /**
- * Connections beyond the limit are accepted to refuse their requests with status 503. Their maximum number is the limit
- * itself, but at least this number; further connections are closed immediately.
+ * A connection beyond the limit is still accepted, so that its requests can be refused with status 503. There are at
+ * most `maxConnections` such connections, or this number if it is larger; further ones are closed immediately.
  */
 const MIN_REFUSED_AT_ONCE = 50;
 
@@ -89,8 +89,8 @@ export class PortListener {
         guarded,
       );
       this.#https.on('tlsClientError', (_error, socket) => socket.destroy());
-      // If a certificate is only requested, the client may present none. As in Java, a certificate that it presents
-      // must be valid.
+      // If client certificates are requested but not required, a client may present none. As in Java, a certificate
+      // that it does present must be valid.
       this.#https.prependListener('secureConnection', (socket: TLSSocket) => {
         const isShown = Object.keys(socket.getPeerCertificate()).length > 0;
         if (settings.tls?.requestCert === true && isShown && !socket.authorized) socket.destroy();
@@ -127,9 +127,7 @@ export class PortListener {
     this.#https?.setSecureContext({ ...certificate, secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
   }
 
-  /**
-   * Stops accepting connections, and resolves when the running requests have ended; `cut` closes those that do not end.
-   */
+  /** Stops accepting connections, and resolves when the running requests have ended. `cut()` ends the wait early. */
   async close(): Promise<void> {
     this.#stopping = true;
     const closed = new Promise<void>((resolve) => this.#acceptor.close(() => resolve()));

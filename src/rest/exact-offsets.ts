@@ -17,7 +17,10 @@ export function exactOffsets(text: string, key: string): OffsetChange[] {
   }));
 }
 
-/** The initial offsets of a new connector. `given`: the parsed list, which matches its schema. */
+/**
+ * The initial offsets of a new connector. `given` is the list in its parsed form; it shows only whether there are any.
+ * @throws RequestError 400: the list is empty
+ */
 export function initialOffsets(text: string, given: readonly unknown[] | null | undefined): OffsetChange[] | undefined {
   if (given?.length === 0) {
     throw new RequestError(400, 'Partitions / offsets need to be provided in initial_offsets');

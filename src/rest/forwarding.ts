@@ -12,7 +12,7 @@ import { queryText, REQUEST_TIMEOUT_MS, type Context } from './resource.ts';
 
 /** The parts of the worker that forwarding uses. */
 export interface Forwarding {
-  /** Catches up with what other workers have stored. */
+  /** Its `catchUp` applies the changes that other workers have stored. */
   readonly herder: Pick<Herder, 'catchUp'>;
   readonly peers: PeerClient;
   readonly senders: RequestSenders;
@@ -35,7 +35,8 @@ const RETRY_MS = 250;
 const MAX_ANSWER_BYTES = 134_217_728;
 
 /**
- * A form of a request that is forwarded in place of the original. `answered` receives the answer of the other worker.
+ * Another form of a request, which is forwarded in place of the original. `answered` receives the answer of the other
+ * worker.
  */
 export interface OtherForm extends SentRequest {
   readonly answered: (answer: HttpAnswer) => void;
@@ -109,7 +110,7 @@ async function forwarded(context: Context, to: Forwarding, { url }: NotOwnerErro
     await sleep(RETRY_MS);
     return false;
   }
-  // The next request to this worker must see the changes of this one.
+  // The client's next request to this worker must see the changes that the forwarded request has made.
   if (context.method !== 'GET' && answer.status < 400) await to.herder.catchUp();
   if (form === undefined) relay(context, answer);
   else form.answered(answer);
@@ -136,7 +137,7 @@ function hasBody(context: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Passes on the answer of the other worker, with its location changed to this worker. */
+/** Passes on the answer of the other worker. The header `Location` is changed to an address of this worker. */
 function relay(context: Context, { status, headers, body }: HttpAnswer): void {
   const { location, 'content-type': contentType } = headers;
   context.status = status;

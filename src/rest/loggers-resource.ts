@@ -71,8 +71,9 @@ export function loggersResource(herder: Herder, logLevels: LogLevels, logger: Lo
 }
 
 /**
- * Limits the names that nothing is logged under, because they are kept until the worker ends.
- * @throws RequestError 400
+ * Limits the length and the number of names that clients add. Nothing may ever be logged under such a name, but its
+ * level is kept until the worker ends.
+ * @throws RequestError 400: the name is too long, or there are too many loggers
  */
 function requireRoom(name: string, count: number): void {
   if (name.length > MAX_NAME) {

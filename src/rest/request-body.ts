@@ -127,7 +127,9 @@ export async function readPlainJson(request: IncomingMessage): Promise<unknown> 
   return plainNumbers((await readJsonText(request)).text);
 }
 
-/** @throws RequestError 400: the message does not quote the text, which may contain a password */
+/**
+ * @throws RequestError 400: the text is not JSON. The message does not quote the text, which may contain a password.
+ */
 function plainNumbers(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;

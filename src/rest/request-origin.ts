@@ -42,8 +42,9 @@ const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
  * another scheme, is answered with status 403, with or without a body, unless `access.control.allow.origin` allows it.
  * Programs send no `Origin`.
  *
- * Paths under `/ui` are for the console's own page. There, reading requests are refused in the same way, because they
- * may keep a stream open. An origin is allowed only if it is named, not by a pattern that matches every origin.
+ * Paths under `/ui` are for the console's own page. There, reading requests from another site are refused too, because
+ * they may keep a stream open. The page and its files are excepted. An origin is allowed only if it is named, not by a
+ * pattern that matches every origin.
  *
  * A body with a content type other than JSON is answered with status 415, as in Java. Some clients declare a request
  * without content as a form. This is allowed unless a browser sends it.

@@ -73,7 +73,10 @@ export function flag(context: Context, name: string, otherwise = false): boolean
 /** Time limit of any request. */
 export const REQUEST_TIMEOUT_MS = 90_000;
 
-/** Applies Connect's time limit to a request. The message names the current stage of the worker or of the request. */
+/**
+ * Applies Connect's time limit to a request.
+ * @throws RequestError 500 after the limit; its message has the current stage of the worker, or of the request
+ */
 export async function withinTimeLimit<T>(
   stage: StageTracker,
   work: Promise<T>,

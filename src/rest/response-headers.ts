@@ -2,7 +2,10 @@ import type Koa from 'koa';
 import type { HeaderRule } from '../config/rest-validators.ts';
 import { isOfConsole } from './cross-origin.ts';
 
-/** Adds the headers of `response.http.headers.config` to every answer; dates are given in milliseconds from now. */
+/**
+ * Adds the headers of `response.http.headers.config` to every answer. The value of a date header is its distance from
+ * the time of the answer, in milliseconds.
+ */
 export function responseHeaders(rules: readonly HeaderRule[]): Koa.Middleware {
   return async (context, next) => {
     for (const { action, name, value } of rules) {

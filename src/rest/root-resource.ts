@@ -61,8 +61,8 @@ export function answerStarting(
 }
 
 /**
- * Reports the longest delay of an event loop in headers. The body has no member for it, because clients and Connect's own
- * tests expect exactly Connect's body.
+ * Reports the event-loop delay of the slowest thread in headers. The body has no member for it, because clients and
+ * Connect's own tests expect exactly Connect's body.
  */
 function setDelayHeaders(context: Context, threads: readonly ThreadView[]): void {
   const { thread, loopDelaySeconds } = slowest(threads);

@@ -30,7 +30,7 @@ const TIMEOUTS: Partial<PortTimeouts> = {
   keepAliveTimeout: 30_000,
 };
 const CLOSE_GRACE_MS = 1000;
-/** Maximum length of a path in the warning about a long turn. */
+/** Maximum length of a path in the warning about a blocked event loop. */
 const MAX_NAMED_PATH = 200;
 
 export interface Listener {

@@ -21,7 +21,7 @@ const IS_ADMINISTRATOR = ownStatement(
   FROM pg_catalog.pg_roles r WHERE r.rolname = session_user`,
 );
 
-/** The user of one request, and the resources that the request borrows. `end` returns the resources. */
+/** The user of one request, and the database executors that the request has borrowed. `end` gives them back. */
 export class Visit implements Login {
   readonly identity: Identity;
   /** Absent if the request has a password. */
@@ -84,7 +84,10 @@ export interface AccessSettings {
   readonly tokenConnections: number;
 }
 
-/** Authenticates requests. A token is looked up. A password is checked by connecting to the database, and again after a while. */
+/**
+ * Authenticates requests. A token is looked up. A password is checked by connecting to the database; the check is
+ * repeated after some seconds, also while a request is running.
+ */
 export class Access {
   readonly #sessions: SessionStore;
   readonly #passwords: PasswordCheck;
@@ -149,7 +152,7 @@ export class Access {
     if (session !== undefined) this.#sessions.refresh(session);
   }
 
-  /** Called when the answer was sent. Returns the borrowed resources of the request. */
+  /** Called when the answer was sent. Gives back what the request has borrowed. */
   leave(visit: Visit): void {
     visit.end();
     this.#visits.delete(visit);

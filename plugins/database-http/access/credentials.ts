@@ -56,7 +56,7 @@ const TOKEN = /^[0-9a-f]{32}$/;
 
 function readBasic(value: string): Presented {
   if (TOKEN.test(value)) return { kind: 'token', token: value };
-  // The original requires padded base64 in the standard alphabet; here the padding is optional.
+  // The original database requires padded base64 in the standard alphabet; here the padding is optional.
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return none(TEXTS.malformedCredentials);
   return readPair(Buffer.from(value, 'base64').toString());
 }

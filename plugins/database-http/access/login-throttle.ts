@@ -1,9 +1,12 @@
 import { backoffMs, BoundedMap, NO_JITTER } from '../../../src/index.ts';
 
-/** Number of failures without a penalty, because users mistype passwords. */
+/** From this failure on, attempts have a penalty. Earlier ones have none, because users mistype passwords. */
 const FREE_FAILURES = 3;
 const FIRST_PENALTY_MS = 100;
-/** Maximum wait of an attempt. An attempt that would have to wait longer is rejected. */
+/**
+ * Maximum wait of an attempt. An attempt that would have to wait longer is rejected, unless the user has logged in from
+ * the same address before.
+ */
 const MAX_WAIT_MS = 5_000;
 /** Failures are forgotten after this time without a further failure. */
 const MEMORY_MS = 15 * 60_000;

@@ -10,14 +10,18 @@ import { TEXTS } from '../texts.ts';
 import type { UserDatabases } from './user-databases.ts';
 
 /**
- * How long a correct password is not checked again, so that further requests need no new connection. A revoked user must lose
- * access within 30 seconds. This time plus the review interval of running requests (REVIEW_MS in service.ts) must be shorter than that.
+ * How long a correct password is accepted without another check, so that further requests need no new connection. A
+ * revoked user must lose access within 30 seconds, so this time plus the review interval of running requests (REVIEW_MS
+ * in service.ts) must be shorter than 30 seconds.
  */
 const BELIEVED_MS = 20_000;
 const MAX_BELIEVED = 10_000;
 /** The existence of a role is checked again after this time. */
 const ROLES_KNOWN_MS = 60_000;
-/** Maximum number of concurrent checks, so that clients with wrong passwords cannot use up the connections of the database. */
+/**
+ * Maximum number of concurrent checks, so that clients with wrong passwords cannot use up the connections of the
+ * database. The same number again is reserved for users who have logged in before.
+ */
 const MAX_CHECKS = 8;
 const MAX_QUEUE_MS = 10_000;
 
@@ -51,7 +55,10 @@ export class PasswordCheck {
   /** Running checks by identity; concurrent requests share one. */
   readonly #asking = new Map<string, Promise<boolean>>();
   readonly #slots = new ConnectionSlots(MAX_CHECKS);
-  /** Slots for identities with an earlier successful check, so that wrong guesses do not delay them. */
+  /**
+   * Slots for users who have logged in from the same address, and for identities whose last check succeeded. The
+   * guesses of other clients do not delay them.
+   */
   readonly #knownSlots = new ConnectionSlots(MAX_CHECKS);
   #hasWarned = false;
 

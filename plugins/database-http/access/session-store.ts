@@ -2,10 +2,10 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Password } from '../../../src/index.ts';
 import type { Identity } from './identity.ts';
 
-/** Maximum number of sessions per user. A further login ends the session that was not used for the longest time. */
+/** Maximum number of sessions per user. A further login ends the session that has been unused for the longest time. */
 const MAX_SESSIONS_PER_USER = 1000;
 
-/** The session of one login. It expires when it was not used for the validity period. */
+/** The session of one login. It expires when it has been unused for the validity period. */
 export interface ApiSession {
   /** UUID. */
   readonly id: string;
@@ -56,7 +56,7 @@ export class SessionStore {
     session.lastUsedAtMs = this.#nowMs();
   }
 
-  /** Number of sessions, including expired sessions that were not removed yet. */
+  /** Number of sessions, including expired sessions that have not been removed yet. */
   get size(): number {
     return this.#byTokenHash.size;
   }

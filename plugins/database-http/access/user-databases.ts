@@ -10,7 +10,7 @@ import {
 import { DatabaseWatch } from './database-watch.ts';
 import type { Identity } from './identity.ts';
 
-/** An executor is closed when it was not borrowed for this long. */
+/** An executor is closed when no request has borrowed it for this long. */
 const IDLE_MS = 300_000;
 
 interface Entry {
@@ -19,7 +19,7 @@ interface Entry {
   lastUsedAtMs: number;
 }
 
-/** A borrowed executor, which is not closed as idle before `giveBack` was called. */
+/** A borrowed executor. It is not closed as idle until `giveBack` is called. */
 export interface Loan {
   readonly executor: Executor;
   giveBack(): void;
@@ -37,7 +37,7 @@ const PROBE_TIMEOUT_MS = 3_000;
 /** A user that does not exist. A server that rejects it is reachable. */
 const UNKNOWN_USER = 'sluice_probe';
 
-/** Number of fresh connections of all services in this process; makes application names unique. */
+/** Number of executors of this process that do not share connections; it makes their application names unique. */
 let freshCount = 0;
 
 /** The executors that run the statements of requests, one for each combination of user, password and database. */
@@ -139,7 +139,7 @@ export class UserDatabases {
     }
   }
 
-  /** Closes executors that were not used for a while. */
+  /** Closes executors that no request has borrowed for a while. */
   async sweep(): Promise<void> {
     const oldest = this.#nowMs() - IDLE_MS;
     const idle = [...this.#entries].filter(([, entry]) => entry.lent === 0 && entry.lastUsedAtMs < oldest);

@@ -218,7 +218,7 @@ function partialBody({ badLines, badCount, failure }: Outcome): Influx3Error {
   return { error: `partial write of line protocol occurred${rest.join('')}`, data: badLines.map(lineError) };
 }
 
-/** The error for `accept_partial=false`: no line was stored because of the first bad line. */
+/** The error of a request with `accept_partial=false` that stored nothing. It names the first bad line. */
 function refusedBody({ badLines, failure }: Outcome): Influx3Error {
   const [first] = badLines;
   if (first === undefined) return { error: failure?.message ?? '' };

@@ -129,7 +129,10 @@ function datapoint(text: string | undefined): unknown {
   return text === undefined ? null : (JSON.parse(text) as unknown);
 }
 
-/** Returns a function that finds the JSON of a point by its number. The piece of the body is parsed once, at its first bad point. */
+/**
+ * Returns a function that finds the JSON of a point by its number in `text`, which is the body or a part of it. `text`
+ * is parsed only once, when the function is first called.
+ */
 function pointTexts(text: string): (point: number) => string | undefined {
   let points: readonly unknown[] | undefined;
   return (number) => {
@@ -141,8 +144,8 @@ function pointTexts(text: string): (point: number) => string | undefined {
 }
 
 /**
- * Maximum number of characters of a piece that is parsed again for the texts of its bad points. A larger piece consists of a few huge
- * points; parsing it needs several times its size in memory, and blocks all other requests.
+ * Maximum length of a text that is parsed again to quote its bad points, in characters. A longer text consists of a few
+ * huge points; parsing it needs several times its size in memory, and blocks all other requests.
  */
 const MAX_REPEATED_LENGTH = 2_400_000;
 /** Larger bad points are not repeated in the answer. */
@@ -154,7 +157,7 @@ function parsePoints(text: string): readonly unknown[] {
     const parsed = JSON.parse(text) as unknown;
     return Array.isArray(parsed) ? parsed : [parsed];
   } catch {
-    // The piece is not valid JSON, which is reported for the piece as a whole.
+    // Another error reports that the text is not valid JSON.
     return [];
   }
 }

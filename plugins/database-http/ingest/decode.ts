@@ -13,7 +13,7 @@ export interface PartsDecoder {
     maxRows: number,
     more?: boolean,
   ): Generator<Decoded, void, undefined>;
-  /** Number of lines of the last message before the first line that was not read; `undefined` if all lines were read. */
+  /** If not all lines of the last message were read: the number of lines before the first unread one. */
   readonly unreadLine?: number | undefined;
 }
 
@@ -74,7 +74,7 @@ interface Decoding {
   readonly textOf: BodyPart['textOf'];
 }
 
-/** Size that is passed to `Turn.isOver` for each part; large enough that the clock is checked after each part. */
+/** Size that is passed to `Turn.isOver` for each part. It is large enough that each call looks at the clock. */
 const PART_BYTES = 1 << 20;
 
 /** Yields the parts that have rows or faults, over several turns of the event loop. */
@@ -105,12 +105,16 @@ export interface ElementsDecoder {
   readonly problem: string | undefined;
 }
 
-/** Returns the text of an element of a message by its number, from 1. It is called only for invalid elements. */
+/**
+ * Returns a function that finds the text of an element of `message` by its number, from 1. That function is called only
+ * for invalid elements.
+ */
 export type ElementText = (message: string) => (element: number) => string | undefined;
 
 /**
- * Decodes a JSON array piece by piece, or a single value. Reading ends at invalid JSON. Then no row of a body that fits in one piece
- * is stored, but for a larger body, the rows of earlier pieces are. Throws an ApiFailure with status 400 for an empty body.
+ * Decodes a JSON array in pieces, see JsonPieces, or a single value. Reading ends at the first piece that is not valid
+ * JSON. No row of that piece is stored, but the rows of earlier pieces are. Throws an ApiFailure with status 400 for an
+ * empty body.
  */
 export async function* decodeElements(
   decoder: ElementsDecoder,

@@ -10,15 +10,16 @@ const MAX_IN_FLIGHT = 2;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Stores batches and resolves with their results, in order. Rows that cannot be stored are reported as faults; a rejected result means
- * that the failure affects more than its table.
+ * Stores batches and resolves with their results, in order. Rows that cannot be stored are reported as faults. A
+ * rejected result means that not only the rows of one table are affected.
  */
 export type Store = (all: readonly DecodedRows[]) => Promise<readonly PromiseSettledResult<WriteReport>[]>;
 
 /**
- * Decodes and stores a body. While parts are written, the next part is decoded. Batches of one table are written one after the
- * other, in the order of the body. Reading ends at the first failure that concerns more than its rows; writes in flight are
- * completed and counted. If no row was stored and no line was bad, the promise is rejected with that failure, an ApiFailure.
+ * Decodes and stores a body. While parts are written, the next part is decoded. Batches of one table are written one
+ * after the other, in the order of the body. Reading ends at the first failure that concerns more than its rows; writes
+ * in flight are completed and counted.
+ * @throws ApiFailure the failure that ended the reading, if no row was stored and no line was bad
  */
 export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock: DecodeClock): Promise<Outcome> {
   const began = performance.now();

@@ -81,7 +81,7 @@ export class JsonPieces {
 
   #piece(bytes: Buffer, end: string): JsonPiece {
     const { text, isPart } = this.#text(bytes, end);
-    // The decoder would accept the piece as an empty array.
+    // An element is missing before or after a comma. The decoder would accept the piece as an empty array.
     if (isPart && /^\s*\[\s*\]/.test(text.toString())) {
       throw new ApiFailure(400, `not JSON: point ${String(this.#firstElement)} is missing`);
     }

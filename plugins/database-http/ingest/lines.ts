@@ -12,7 +12,10 @@ export const LINES = plainText('weather,site=oslo temp=4 1700000000000000000');
 /** Rules for reading the lines of a route. */
 export interface LineReading {
   readonly times: LineTimes;
-  /** `documented` on the documented routes; on the routes of InfluxDB and QuestDB `standard`, which keeps other backslashes. */
+  /**
+   * `documented` on the routes of the original database; `standard` on those of InfluxDB and QuestDB, where a backslash
+   * escapes only a quote and a backslash, and stays in the text otherwise.
+   */
   readonly stringEscapes: StringEscapes;
   readonly nanoseconds: NanosecondRule;
 }

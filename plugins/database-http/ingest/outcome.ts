@@ -16,7 +16,7 @@ export interface BadLine {
 export interface Outcome {
   /** Number of rows that were stored. */
   readonly stored: number;
-  /** Number of rows that were replaced by another row with the same key in this body. */
+  /** Number of rows that another row with the same key replaced, or that were merged into it. */
   readonly collapsed: number;
   /** The first bad lines, in order. */
   readonly badLines: readonly BadLine[];

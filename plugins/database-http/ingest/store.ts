@@ -33,7 +33,10 @@ function policyOf({ timeZone, signal, statementTimeoutMs }: Place, { partial }: 
   };
 }
 
-/** Returns a store that writes to existing tables only. It refuses the rows of a table that breaks a rule of `brokenRule`. */
+/**
+ * Returns a store that writes to existing tables only. It refuses the rows of a table that does not have the required
+ * columns (`brokenRule`).
+ */
 export function existingTables(place: Place): Store {
   const { catalogue } = place.executor;
   return storeBy(
@@ -102,7 +105,10 @@ type Preparation = (
   all: readonly DecodedRows[],
 ) => Promise<(rows: DecodedRows, at: number) => TableWrite | Promise<TableWrite>>;
 
-/** The executor must know the server before it chooses how to write. */
+/**
+ * Before the first write, the executor must find out which database server it is connected to, because the statements
+ * depend on it.
+ */
 function probing(executor: Executor, prepare: Preparation): Preparation {
   return async (all) => {
     await executor.probe({ writes: true });

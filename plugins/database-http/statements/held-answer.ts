@@ -155,7 +155,8 @@ export class HeldAnswer {
         }
       }
     } finally {
-      // The reader of the result is unblocked and must end before its database connection is returned.
+      // If the client has disconnected, the task that reads the result may still wait for it. The task is woken, and
+      // must end before its database connection is given back.
       this.#heldBytes = 0;
       this.#pieces.length = 0;
       this.#state = 'holding';

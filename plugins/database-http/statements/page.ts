@@ -19,7 +19,7 @@ export class Page {
   /** Whether the request has a limit or a token. The body of its answer then contains the token of the next page. */
   readonly isAsked: boolean;
   readonly #statement: string;
-  /** Number of rows that must still be skipped, and number of rows that were returned. */
+  /** Number of rows that must still be skipped. */
   #skip = 0;
   #taken = 0;
   #hasMore = false;
@@ -33,7 +33,10 @@ export class Page {
     this.offset = continuation === undefined ? 0 : this.#offsetOf(continuation);
   }
 
-  /** Returns a statement whose result has the rows of the page and one more. `kind` is the kind of the original statement. */
+  /**
+   * Returns a statement whose result has the rows of the page and one more. `kind` is the kind of the client's
+   * statement; `sql` may be its translation.
+   */
   statement(sql: string, kind: string): string {
     this.#skip = 0;
     this.#taken = 0;

@@ -215,8 +215,8 @@ function statementFailure(error: DatabaseError, query: Query): ApiFailure {
 }
 
 /**
- * Reads the chunks of the result. A statement that the database refuses may be in the original's SQL dialect; it is then translated and
- * run again.
+ * Reads the chunks of the result. A statement that PostgreSQL refuses may be in the SQL dialect of the original
+ * database; it is then translated and run again.
  */
 async function* read(
   session: Session,
@@ -245,7 +245,7 @@ async function* read(
     } catch (error) {
       if (hasBegun || round >= MAX_ROUNDS || !(error instanceof DatabaseError) || error.sqlstate === undefined)
         throw error;
-      // The text that was refused is translated, not the original text, so that no translation undoes the previous one.
+      // The refused text is translated, not the text of the request, so that no translation undoes the previous one.
       const [refusedSql, ...others] = statements;
       if (refusedSql === undefined || others.length > 0) throw error;
       const next = await translateAgain(request.database, request, refusedSql, error.sqlstate);

@@ -2,7 +2,10 @@ import type { QueryResult } from '../../database/index.ts';
 import { cellWriter, type CellRules, type CellWriter } from './cell-json.ts';
 import type { ResultWriter } from './result-writer.ts';
 
-/** Writes each row as a line with a JSON object by column name. If two columns have the same name, most readers use the last one. */
+/**
+ * Writes each row as a line with a JSON object, whose keys are the names of the columns. If two columns have the same
+ * name, most readers use the last one.
+ */
 export class ResultNdjson implements ResultWriter {
   readonly contentType = 'application/x-ndjson';
   readonly truncated = false;

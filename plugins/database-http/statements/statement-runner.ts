@@ -194,8 +194,8 @@ class StatementRunner implements StatementsRun {
   }
 
   /**
-   * Runs a statement. Some statements can only be recognized as the original's dialect by the error of PostgreSQL; after such an
-   * error, the statement is translated further and run again.
+   * Runs a statement. For some statements, only an error of PostgreSQL shows that they are in the dialect of the
+   * original database. After such an error, the statement is translated further and run again.
    */
   async #runTranslated(session: Session, first: RunTranslation): Promise<StatementOutcome> {
     let translation = first;
@@ -205,7 +205,7 @@ class StatementRunner implements StatementsRun {
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.sqlstate === undefined || round >= MAX_ROUNDS) throw error;
         if (isDenied(error)) throw withRights(error, translation);
-        // The text that was refused is translated, not the original text, so that no translation undoes the previous one.
+        // The refused text is translated, not the text of the request, so that no translation undoes the previous one.
         const [refusedSql, ...others] = translation.statements;
         if (refusedSql === undefined || others.length > 0) throw error;
         const next = await translateAgain(this.#database, this.#request, refusedSql, error.sqlstate);

@@ -27,7 +27,7 @@ const DDL_KINDS: ReadonlySet<string> = new Set([
   'update',
   'grant',
   'revoke',
-  // No endpoint of the original accepts this statement, although its documentation uses it.
+  // The original database accepts this statement on no endpoint, although its documentation uses it.
   'set-cluster-setting',
   'no-statement',
 ]);
@@ -147,7 +147,7 @@ function notice(outcomes: readonly StatementOutcome[]): string | null {
 /** Maximum number of reasons in the notice. `desc` contains the outcome of each statement. */
 const MAX_REASONS = 100;
 
-/** Seconds since `startedAt`, with six decimals as in the original. */
+/** Seconds since `startedAt`, with six decimals as in the original database. */
 function seconds(startedAt: number): number {
   return Number(((performance.now() - startedAt) / 1000).toFixed(6));
 }

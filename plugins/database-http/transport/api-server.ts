@@ -279,7 +279,7 @@ function databaseOf(url: URL, route: MethodRoute): string | undefined {
   return undefined;
 }
 
-/** The original's text for a path without a route for the method. */
+/** The error of the original database for a path that has no route with the request's method. */
 function noRoute(known: KnownPath | undefined): string {
   const { routes } = known ?? {};
   if (routes === undefined || routes.size === 0) return TEXTS.unknownUrl;

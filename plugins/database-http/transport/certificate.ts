@@ -34,7 +34,10 @@ export async function readCertificate(files: CertificateFiles): Promise<SecureCo
   return options;
 }
 
-/** Calls `onChange` with the new certificate when a file's time or size changes. An invalid certificate is logged and ignored. */
+/**
+ * Calls `onChange` with the new certificate when the time, size or inode of a file changes. An invalid certificate is
+ * logged and ignored.
+ */
 export class CertificateWatch {
   readonly #files: CertificateFiles;
   readonly #logger: Logger;
@@ -70,7 +73,8 @@ export class CertificateWatch {
       this.#onChange(await readCertificate(this.#files));
       this.#logger.info('database HTTP API: loaded the changed certificate');
     } catch (error) {
-      // Files are replaced one after the other, so certificate and key may not match for a moment. The next change is read again.
+      // The two files are replaced one after the other, so the certificate may not match the key for a moment. The
+      // files are read again when the second one has changed.
       this.#logger.warn(
         `database HTTP API: failed to load the changed certificate; keeping the current one: ${toError(error).message}`,
       );
@@ -80,7 +84,7 @@ export class CertificateWatch {
   }
 }
 
-/** Times and sizes of the files. Symbolic links are followed, since Kubernetes replaces them. */
+/** Times, sizes and inodes of the files. Symbolic links are followed, since Kubernetes replaces them. */
 export async function fingerprint(files: CertificateFiles): Promise<string> {
   const stats = await Promise.all([files.certificatePath, files.keyPath].map(async (path) => stat(path)));
   return stats.map(({ mtimeMs, size, ino }) => `${mtimeMs} ${size} ${ino}`).join(', ');

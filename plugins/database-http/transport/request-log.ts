@@ -24,8 +24,8 @@ export interface RequestEnd {
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']);
 
 /**
- * Counts the requests that have ended, and writes a log line for each if the access log is enabled. Neither the counts nor the lines
- * contain query strings or bodies, because these contain passwords and data.
+ * Counts the requests that have ended, and logs those that the option `access.log` selects. Neither the counts nor the
+ * log lines contain query strings or bodies, because these contain passwords and data.
  */
 export class RequestLog {
   readonly #logger: Logger;

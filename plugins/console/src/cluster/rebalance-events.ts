@@ -4,20 +4,25 @@ import { texts } from '../texts/cluster.ts';
 
 type Round = WorkerDetail['rebalances'][number];
 
-/** All rebalances with one cause, such as the loss of a worker. */
+/** Rebalances that follow each other closely, which usually have one cause, such as the loss of a worker. */
 interface RebalanceEvent {
   /** End of the first rebalance, in milliseconds since the epoch. */
   readonly at: number;
   /** Cause, number of moved tasks and duration: `12702 left, 8 moved, 12 s`. */
   readonly text: string;
-  /** The rebalances of the selected worker, in the order of time. */
+  /** The rebalances of the selected worker, the oldest first. */
   readonly rounds: readonly Round[];
 }
 
-/** A rebalance belongs to the same event as the previous one if it begins this soon after the previous one and its delay have ended. */
+/**
+ * After a rebalance and its delay have ended, another rebalance that begins within this time belongs to the same event.
+ */
 const SAME_EVENT_MS = 5000;
 
-/** Groups the rebalances of the worker `shown` into events, the newest first. The texts of the events cover all workers. */
+/**
+ * Groups the rebalances of the worker `shown` into events, the newest first. The texts of the events sum up the same
+ * rebalances on all workers.
+ */
 export function rebalanceEvents(all: readonly WorkerDetail[], shown: WorkerDetail): readonly RebalanceEvent[] {
   const groups: Round[][] = [];
   for (const round of [...shown.rebalances].sort((a, b) => a.at - b.at)) {

@@ -21,14 +21,17 @@ export function exactText(value: unknown, indent?: number): string {
   });
 }
 
-/** Passes each string and number through `other`. A single regular expression would overflow its stack on a string with a million escapes. */
-function withTokens(json: string, other: (token: string) => string): string {
+/**
+ * Replaces each string and number of a JSON text. It scans strings character by character, because a regular expression
+ * would overflow its stack on a string with a million escapes.
+ */
+function withTokens(json: string, replace: (token: string) => string): string {
   const pieces: string[] = [];
   let end = 0;
   BEGIN.lastIndex = 0;
   for (let found = BEGIN.exec(json); found !== null; found = BEGIN.exec(json)) {
     const next = json.charCodeAt(found.index) === QUOTE ? endOfText(json, found.index) : endOfNumber(json, found.index);
-    pieces.push(json.slice(end, found.index), other(json.slice(found.index, next)));
+    pieces.push(json.slice(end, found.index), replace(json.slice(found.index, next)));
     end = next;
     BEGIN.lastIndex = end;
   }

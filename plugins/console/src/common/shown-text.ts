@@ -7,7 +7,10 @@ const MAX_SHOWN = 100_000;
  */
 const UNSEEN =
   /[\p{Cc}\p{Bidi_Control}\u00ad\u180e\u200b\u2028\u2029\u2060-\u2064\ufeff\ufff9-\ufffb\p{Surrogate}\u{e0000}-\u{e007f}]/u;
-/** Joiners next to an ASCII character or at an end of the text. Other joiners are kept, because many scripts and emojis need them. */
+/**
+ * Zero-width joiners next to an ASCII character or at an end of the text. Elsewhere, joiners are kept, because many
+ * scripts and emojis need them.
+ */
 const IDLE_JOINER = /(?<![^\0-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\0-\x7f])/u;
 const ALL = new RegExp(`${UNSEEN.source}|${IDLE_JOINER.source}`, 'gu');
 const MAY_BE = /[^ -~\n\t]/;

@@ -84,7 +84,10 @@ function weightOf({ sentRate, readRate }: WorkerFlow): number {
   return Math.max(sentRate, readRate, 1e-9);
 }
 
-/** Combines the stages of all workers. While workers switch to another configuration, stages that differ by name are left out. */
+/**
+ * Combines the stages of all workers. While workers switch to another configuration, only the stages that have the same
+ * name as on the first worker are counted.
+ */
 function addedStages(workers: readonly WorkerFlow[]): readonly Stage[] {
   const first = workers.find(({ stages }) => stages.length > 0)?.stages ?? [];
   return first.map((stage, index) => {

@@ -36,7 +36,10 @@ interface HistoryChartsProps {
   readonly isSink: boolean;
 }
 
-/** Shows a chart for each figure that is not always zero, combined from the tasks of all workers, with marks for events. */
+/**
+ * Shows charts of the rate, of the lag, and of each other figure that is not always zero. A chart combines the tasks of
+ * all workers, and marks the events.
+ */
 export function HistoryCharts({ workers, events, isSink }: HistoryChartsProps) {
   const [minutes, setMinutes] = useState<number>(WINDOWS[1]);
   const isEmpty = workers.every(({ rate }) => rate.every((value) => value === null));
@@ -91,7 +94,7 @@ function catchUpText(points: Points): string {
 
 const MAX_EVENTS = 20;
 
-/** Lists the events that are marked in the charts. */
+/** Lists the latest of the events that are marked in the charts. */
 function Events({ events }: { readonly events: readonly ChartEvent[] }) {
   if (events.length === 0) return null;
   return (

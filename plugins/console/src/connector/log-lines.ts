@@ -12,7 +12,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MAX_KEPT = 3000;
 
-/** Merges the lines of all workers by time, and drops lines that were already received. */
+/**
+ * Adds the new lines of one worker, sorted by time among those of the other workers. Lines that are already known are
+ * skipped, and the oldest lines beyond MAX_KEPT are dropped.
+ */
 export function withLines(
   known: readonly PlacedLine[],
   worker: string,

@@ -116,7 +116,10 @@ interface ConfirmProps {
   readonly onConfirm: () => void;
 }
 
-/** The confirmation. `mustType`: the user must type the name of the connector, because the change skips several records. */
+/**
+ * The confirmation. `mustType`: the user must type the name of the connector, because the change may skip several
+ * records or removes all offsets.
+ */
 function Confirm({ name, label, mustType, onConfirm }: ConfirmProps) {
   const [typed, setTyped] = useState('');
   return (

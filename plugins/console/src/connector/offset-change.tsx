@@ -164,7 +164,10 @@ function targetOf({ choice, time, given }: ChangeForm, rows: readonly OffsetRow[
   return { offsets };
 }
 
-/** Requests the preview. If the connector cannot preview explicit offsets, they are returned without an effect, so that they can be set. */
+/**
+ * Requests the preview. If the connector cannot preview explicit offsets, the result has these offsets without the
+ * numbers of records, so that they can be set nevertheless.
+ */
 async function previewOf(name: string, target: Target): Promise<PlannedChange['preview']> {
   try {
     const text = await requestText('POST', `${connectorPath(name)}/offsets/preview`, exactText(target));

@@ -25,7 +25,10 @@ export interface OffsetRow {
   readonly lag?: Count;
 }
 
-/** Builds the rows of a sink from the previews of the earliest and the latest offsets. The lag is taken from `tasks` if known, as it is newer. */
+/**
+ * Builds the rows of a sink from the previews of the earliest and the latest offsets. If `tasks` have the lag of a
+ * partition, it is preferred to the lag of the preview, which is older.
+ */
 export function sinkRows(
   earliest: ShownPreview,
   latest: ShownPreview,

@@ -46,7 +46,10 @@ export function Overview({ name, health }: PartProps) {
   );
 }
 
-/** Shows the hints of a running connector. For other verdicts, it shows all reasons, because the sentence above contains only one. */
+/**
+ * Shows the reasons for a verdict. For RUNNING, these are hints, which are always visible. For other verdicts, they are
+ * in a fold, and only if there are several, because the sentence above contains one.
+ */
 function Reasons({ reasons, verdict }: Pick<Health, 'reasons' | 'verdict'>) {
   const list = (
     <ul>

@@ -6,7 +6,7 @@ import { texts } from '../texts/connector.ts';
 /** The texts of an automatic restart. */
 export interface RestartText {
   readonly what: string;
-  /** The number and time of the attempt, or the reason why the task is not restarted. */
+  /** The number and time of the next attempt, or the reason why there is none; empty after a restart. */
   readonly how: string;
   readonly why: string;
 }

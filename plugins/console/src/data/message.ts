@@ -75,10 +75,13 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The start of a message is only left out if it has at least this many characters. */
+/** Minimum length of a start that is left out, in characters. */
 const MIN_ENVELOPE = 40;
 
-/** Messages of formats such as json_db start with the same fields, so the text before `data` or `payload` is left out. */
+/**
+ * Messages of formats such as json_db start with the same fields, so the text before `data` or `payload` is replaced by
+ * an ellipsis.
+ */
 function fromData(text: string): string {
   const at = text.startsWith('{') ? text.search(/"(?:data|payload)"\s*:/) : -1;
   return at < MIN_ENVELOPE ? text : `… ${text.slice(at)}`;

@@ -67,7 +67,9 @@ export function ReplayList({ name, round, onRest, onEnded }: ReplayListProps) {
   );
 }
 
-/** Returns a function that loads the replays. It computes the rate of each replay since its previous call. */
+/**
+ * Returns a function that loads the replays. For each replay, it computes the rate since the function was last called.
+ */
 function useReplays(path: string): () => Promise<Found> {
   const last = useRef<ReadonlyMap<number, ReadAt>>(new Map());
   return async () => {

@@ -24,8 +24,8 @@ export function readRate(before: ReadAt | undefined, now: ReadAt): number | unde
 }
 
 /**
- * The records that an ended replay has not processed. Returns `undefined` if there are none, or if the replay replaced the connector's
- * transforms, because the API does not return the options of the replacement.
+ * The records that a stopped or failed replay has not processed. Returns `undefined` if there are none, or if the
+ * replay replaced the connector's transforms, because the API does not return the options of the replacement.
  */
 export function restOf({ id, state, transforms, selection, partitions }: ReplayAnswer): RestOfReplay | undefined {
   if (state !== 'STOPPED' && state !== 'FAILED') return undefined;
@@ -40,7 +40,9 @@ export function restOf({ id, state, transforms, selection, partitions }: ReplayA
   return transforms !== null || offsets.length === 0 ? undefined : { id, selection: { ...selection, offsets } };
 }
 
-/** Offsets of the records that failed again in this replay. They were written back to the topic, after the end offsets of the replay. */
+/**
+ * Selects the records after the end offsets of the replay. The replay has written the records that failed again there.
+ */
 export function failedAgain({ partitions }: ReplayAnswer): {
   readonly offsets: readonly { readonly partition: number; readonly from: number }[];
 } {

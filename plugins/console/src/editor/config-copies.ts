@@ -9,7 +9,8 @@ export interface CopiedConfig {
 const CONTROLS: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\f': '\\f' };
 
 /**
- * A curl command for a POSIX shell. Secrets are shell variables. Their values must be escaped as in JSON, without the surrounding quotes.
+ * A curl command for a POSIX shell. Secrets become shell variables, which the command inserts into JSON strings. The
+ * user must therefore set each variable to the secret with JSON's escapes, but without quotes around it.
  */
 export function curlCommand(origin: string, { entries, secrets }: CopiedConfig): string {
   const name = nameIn(entries);

@@ -41,7 +41,8 @@ export function Configuration({ name, health }: PartProps) {
     setSaved(false);
     reload();
   };
-  // The key creates a new editor after each load, so that typed text is discarded even if the loaded configuration is the same.
+  // The key changes with each load, so that each load creates a new editor. The editor starts with the loaded
+  // configuration and, if there are unsaved edits, with the draft.
   return (
     <Async of={loaded}>
       {(stored) => (

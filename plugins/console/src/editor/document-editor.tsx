@@ -23,7 +23,7 @@ const NOTHING_KNOWN: ConsoleValidation = {
   withheld: { keys: [], because: [] },
   restarts: true,
 };
-/** Matches keys that are treated as secrets until the worker has validated the document. */
+/** Matches keys whose values count as secrets in copies, in addition to those that the worker declares as secret. */
 const SECRET_NAME = /passw|secret|token|credential|jaas|passphrase/i;
 
 const JsonEditor = lazy(() => import('./json-editor.tsx').then((module) => module.JsonEditor));
@@ -50,7 +50,7 @@ export function DocumentEditor(props: DocumentEditorProps) {
   const [target, setTarget] = useState<{ readonly at: number } | undefined>(undefined);
   const { text, entries, isWrong } = edited;
   const problems = problemsOf(props);
-  // If the class cannot be validated, only the keys are shown.
+  // If the worker could not validate the document, the form shows only the document's keys.
   const shownValidation = checked.validation ?? (checked.problem === '' ? undefined : NOTHING_KNOWN);
   const { focus = '' } = hints.value;
   const isShown = shownValidation !== undefined;
@@ -180,7 +180,10 @@ interface CopiesProps {
   readonly mark: string;
 }
 
-/** Buttons that copy the configuration. Hidden values always count as secrets. */
+/**
+ * Buttons that copy the configuration. Values that the worker hides, and values of keys that match SECRET_NAME, count
+ * as secrets.
+ */
 function Copies({ entries, secrets, mark }: CopiesProps) {
   const isHidden = ([key, value]: Entry): boolean =>
     value === mark || (SECRET_NAME.test(key) && value?.startsWith('${') !== true);

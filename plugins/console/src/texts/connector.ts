@@ -2,13 +2,13 @@ import { texts as frame } from './frame.ts';
 
 const tasksText = (tasks: number): string => (tasks === 1 ? 'Its task' : `Its ${String(tasks)} tasks`);
 
-/** Kinds of failures, each with the reason why a restart may help and the reason why it does not. */
-const KINDS: Readonly<Record<string, { readonly passes: string; readonly stays: string }>> = {
-  infrastructure: { passes: 'The cause is outside of the connector and may pass.', stays: 'the cause is elsewhere' },
-  hang: { passes: 'A call did not return.', stays: 'the call does not return' },
-  memory: { passes: 'The task ran out of memory.', stays: 'the task needs more memory' },
-  configuration: { passes: 'The configuration is wrong.', stays: 'the configuration is wrong' },
-  data: { passes: 'The record itself is bad.', stays: 'the record itself is bad' },
+/** Texts about kinds of failures: a sentence about the cause, and the reason why restarts do not help. */
+const KINDS: Readonly<Record<string, { readonly sentence: string; readonly whyNot: string }>> = {
+  infrastructure: { sentence: 'The cause is outside of the connector and may pass.', whyNot: 'the cause is elsewhere' },
+  hang: { sentence: 'A call did not return.', whyNot: 'the call does not return' },
+  memory: { sentence: 'The task ran out of memory.', whyNot: 'the task needs more memory' },
+  configuration: { sentence: 'The configuration is wrong.', whyNot: 'the configuration is wrong' },
+  data: { sentence: 'The record itself is bad.', whyNot: 'the record itself is bad' },
 };
 
 export const texts = {
@@ -93,10 +93,10 @@ export const texts = {
   restartsNot: (who: string) => `${who} does not restart automatically`,
   attemptAt: (attempt: string, time: string) => `attempt ${attempt}, at ${time}`,
   because: (kind: string, reason: string) => `${kind}: ${reason}`,
-  ofKind: (kind: string) => KINDS[kind]?.passes ?? '',
+  ofKind: (kind: string) => KINDS[kind]?.sentence ?? '',
   policyNever: 'restart.policy=never',
   attemptsMade: (attempts: number) => `all ${String(attempts)} attempts were made`,
-  kindStays: (kind: string) => `restarting will not help: ${KINDS[kind]?.stays ?? 'the cause is not known'}`,
+  kindStays: (kind: string) => `restarting will not help: ${KINDS[kind]?.whyNot ?? 'the cause is not known'}`,
   more: (count: number) => `and ${String(count)} more`,
   flow: 'What happens to a record',
   flowNote: 'Times of one record, sampled on 1 in 256.',
