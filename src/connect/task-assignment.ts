@@ -78,7 +78,7 @@ export type TaskEvent =
   /** `handover` is for the next worker of the task. It is set if it was requested and the task has one. */
   | { readonly id: TaskId; readonly state: 'STOPPED'; readonly handover?: Handover | undefined }
   | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }
-  /** Reported after RUNNING, when the task has delivered its first records or found none. */
+  /** Reported once after RUNNING, when the task has handled the records of a first poll or has found none. */
   | { readonly id: TaskId; readonly state: 'READY' }
   | { readonly id: TaskId; readonly state: 'TOPIC'; readonly topic: string }
   | { readonly id: TaskId; readonly state: 'REPLAYED'; readonly progress: ReplayProgress }
