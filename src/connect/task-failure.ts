@@ -82,7 +82,7 @@ const RECORD_CODES: ReadonlySet<number> = new Set([
   INVALID_RECORD,
 ]);
 
-/** Failure kinds by SQLSTATE class. Plugins may throw errors exactly as their database driver raised them. */
+/** Failure kinds by SQLSTATE class, for plugins that throw the errors of their database driver unchanged. */
 const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
   ['08', 'infrastructure'],
   ['40', 'infrastructure'],

@@ -76,7 +76,8 @@ export class TransactionDelivery implements SourceDelivery {
     await fenceZombies();
     logger.debug('Earlier tasks cannot write any more');
     await producer.connect();
-    // If the task was stopped in the meantime, the transactional id may already belong to the next generation.
+    // If the task was stopped in the meantime, its next generation may already use the transactional id, which `init`
+    // would fence.
     if (abort.signal.aborted) return;
     await producer.init();
     logger.debug('Initialized the transactional producer');
