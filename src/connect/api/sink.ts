@@ -177,10 +177,7 @@ export interface SinkTask {
    * none. Shown by `GET /connectors/{connector}/health`. Called at any time, also while `put` is running.
    */
   waiting?(): WaitingInTask | undefined;
-  /**
-   * Whole sentences that the user should know while the task works, without secrets. Called at the same times as
-   * `waiting`.
-   */
+  /** Whole sentences for the user about the running task, without secrets. Called at the same times as `waiting`. */
   hints?(): readonly string[];
   /**
    * Returns the totals of the task's writes, for the console; `undefined` if the task does not count them. Called at the same times

@@ -219,10 +219,7 @@ export interface SourceTask {
    * waiting. Called at the same times as `parts`. The worker itself detects a `poll` that does not return or fails repeatedly.
    */
   waiting?(): WaitingInTask | undefined;
-  /**
-   * Whole sentences that the user should know while the task works, without secrets. Called at the same times as
-   * `parts`.
-   */
+  /** Whole sentences for the user about the running task, without secrets. Called at the same times as `parts`. */
   hints?(): readonly string[];
   /** Releases the resources that `start` acquired. Also called after failures, and possibly more than once. */
   stop(): Promise<void>;

@@ -68,7 +68,8 @@ export class DeliveredOffsets {
       if (put === undefined) return [];
       const delivered = Math.min(put, (stored ?? this.#confirmed).get(key) ?? put);
       this.#count(key, delivered);
-      // The offsets after the last record may belong to control records or to gaps. They are then not part of the lag.
+      // If all polled records are delivered, the consumer's own lag applies. The offsets from the delivered offset up
+      // to its position then belong to control records or gaps.
       const isAllDelivered = delivered === put && put >= (this.#polled.get(key) ?? 0);
       const position = this.#consumer.position(each);
       if (isAllDelivered || each.lag === undefined || position === undefined) return each;

@@ -72,7 +72,7 @@ export interface TaskDetails {
   /** The task's own metrics, for a source task. */
   readonly metrics?: readonly TaskMetric[] | undefined;
   readonly progress: TaskProgress;
-  /** The task's `hints`: whole sentences that the user should know, shown with the health of the connector. */
+  /** The `hints` of the task: whole sentences for the user, shown with the health of the connector. */
   readonly hints?: readonly string[] | undefined;
   /** Measurements of the converter and the transforms. */
   readonly stages?: readonly StageFigures[] | undefined;
