@@ -9,15 +9,15 @@ export interface TaskId {
   readonly connector: string;
   readonly task: number;
   /**
-   * Number of the replay. Set for a task that replays dead-letter records; such a task is not one of the tasks of the
-   * connector.
+   * Number of the replay, for a task that replays dead-letter records. Such a task is not one of the connector's own
+   * tasks.
    */
   readonly replay?: number | undefined;
 }
 
 /**
- * Returns `connector-task`, as Connect prints it. For a replay, returns `connector/replay/number`, which cannot be the text of
- * a task.
+ * Returns `connector-task`, as Connect prints it. For a replay, returns `connector/replay/number`, which differs from
+ * the text of every other task.
  */
 export function taskText({ connector, task, replay }: TaskId): string {
   return replay === undefined ? `${connector}-${String(task)}` : `${connector}/replay/${String(replay)}`;
@@ -38,11 +38,14 @@ export interface TaskAssignment {
   readonly connectorConfig: ConnectorConfig;
   readonly taskConfig: ConnectorConfig;
   readonly targetState: TargetState;
-  /** Set if records of the connector have ended a thread. */
+  /** Set if worker threads have hung, crashed or run out of memory at records of the connector. */
   readonly care?: TaskCare | undefined;
   /** Set for a task that replays dead-letter records. */
   readonly replay?: ReplayAssignment | undefined;
-  /** Set if the task moved here from another worker. It then resumes the membership in its consumer group. */
+  /**
+   * Set if the task moved here from another worker. The task then continues the group membership of its previous
+   * consumer.
+   */
   readonly handover?: Handover | undefined;
 }
 
@@ -52,20 +55,20 @@ export interface RateLimit {
   readonly bytes: number | undefined;
 }
 
-/** The records at which earlier tasks of the connector ended their threads. */
+/** Records at which worker threads have hung, crashed or run out of memory while they ran tasks of the connector. */
 export interface TaskCare {
-  /** Records that may have ended the thread. They are put in small steps. */
+  /** Ranges that contain a record at which a thread ended. These records are put in small steps. */
   readonly suspects: readonly RecordRange[];
   /** Records that are neither converted nor put, but passed to the error policy. */
   readonly poisoned: readonly PoisonedRecord[];
 }
 
-/** A record at which threads have ended twice. */
+/** A record at which at least two threads have ended. */
 export interface PoisonedRecord extends TopicPartition {
   readonly offset: number;
   readonly stage: 'conversion' | 'put';
   readonly message: string;
-  /** Stack of the last thread that ended, with frames as in an Error's stack. */
+  /** Stack frames of the last of these threads, as in the stack of an Error. */
   readonly stack: string;
 }
 
@@ -75,14 +78,17 @@ export type TaskEvent =
   /** `handover` is for the next worker of the task. It is set if it was requested and the task has one. */
   | { readonly id: TaskId; readonly state: 'STOPPED'; readonly handover?: Handover | undefined }
   | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }
-  /** Reported after RUNNING, when the task has delivered its first records or found none. */
+  /** Reported once after RUNNING, when the task has handled the records of a first poll or has found none. */
   | { readonly id: TaskId; readonly state: 'READY' }
   | { readonly id: TaskId; readonly state: 'TOPIC'; readonly topic: string }
   | { readonly id: TaskId; readonly state: 'REPLAYED'; readonly progress: ReplayProgress }
-  /** All records of the partition before the offset are stored, and some of them needed care. */
+  /** Records listed in TaskCare are finished: all records of the partition before the offset are stored or skipped. */
   | { readonly id: TaskId; readonly state: 'PASSED'; readonly passed: PartitionOffset };
 
-/** Returns true if the event reports a state. A task is in exactly one of these states at a time. */
+/**
+ * Returns true if the event reports one of the states RUNNING, PAUSED, STOPPED and FAILED. A task is in exactly one of
+ * them at a time.
+ */
 export function isState(
   event: TaskEvent,
 ): event is Extract<TaskEvent, { state: 'RUNNING' | 'PAUSED' | 'STOPPED' | 'FAILED' }> {

@@ -51,7 +51,10 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_SOCKET',
 ]);
 
-/** Error codes that persist when the request is retried, but not with a new group member or producer. */
+/**
+ * Errors that a retry of the request does not fix. A restart of the task may, because it creates a new group member or
+ * producer.
+ */
 const FIXED_BY_RESTART: ReadonlySet<number> = new Set([
   -1,
   ErrorCode.illegalGeneration,
@@ -79,7 +82,7 @@ const RECORD_CODES: ReadonlySet<number> = new Set([
   INVALID_RECORD,
 ]);
 
-/** Failure kinds by SQLSTATE class. Plugins may throw errors exactly as their database driver raised them. */
+/** Failure kinds by SQLSTATE class, for plugins that throw the errors of their database driver unchanged. */
 const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
   ['08', 'infrastructure'],
   ['40', 'infrastructure'],
@@ -95,8 +98,8 @@ const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
 ]);
 
 /**
- * Determines the kind of a failure. If the error or one of its causes comes from a service, that error determines the kind.
- * Otherwise the scope of the outermost error with a scope does.
+ * Determines the kind of a failure from the error and its causes: by the first one that comes from Kafka, a database or
+ * another service, or else by the scope of the outermost one that has a scope.
  */
 export function failureOf(thrown: unknown): Failure {
   const chain = chainOf(thrown);
@@ -117,7 +120,9 @@ export function failureFor(kind: FailureKind, reason: string): Failure {
   return { kind, reason: oneLine(reason) };
 }
 
-/** Returns the error and its causes. For an AggregateError, the first of its errors is followed. */
+/**
+ * Returns the error and its causes, outermost first. An AggregateError without a cause is followed by its first error.
+ */
 function chainOf(thrown: unknown): Error[] {
   const chain: Error[] = [];
   let next: unknown = thrown;

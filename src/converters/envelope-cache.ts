@@ -2,7 +2,7 @@ import type { Schema } from '../data/schema.ts';
 import { standsAt } from '../data/repeated-texts.ts';
 import type { StructReader } from './json-payload.ts';
 
-/** The beginning of messages up to their payload, `{"schema":…,"payload":`, with the schema in it. */
+/** The beginning of a message up to its payload, `{"schema":…,"payload":`, and the schema that it contains. */
 export interface EnvelopeStart {
   readonly bytes: Buffer;
   /** The bytes as text; `undefined` if they are not ASCII. */
@@ -15,8 +15,9 @@ export interface EnvelopeStart {
 const MAX_ENVELOPES = 8;
 
 /**
- * Most messages of a topic begin with the same schema. Comparing its 300 bytes takes 0.1 µs, parsing them takes 4 µs. The most
- * recently used beginnings are kept, the latest first.
+ * Caches the beginnings of messages, because most messages of a topic begin with the same schema. Comparing 300 bytes
+ * with a cached beginning takes 0.1 µs, whereas parsing them takes 4 µs. The list begins with the most recently used
+ * one.
  */
 export class RecentEnvelopes {
   readonly #recent: EnvelopeStart[] = [];
@@ -25,7 +26,7 @@ export class RecentEnvelopes {
     return this.#find(({ bytes }) => beginsWith(message, bytes));
   }
 
-  /** Finds a known beginning at position `at` of an ASCII text. */
+  /** Returns the cached beginning that an ASCII text has at position `at`. */
   findIn(text: string, at: number): EnvelopeStart | undefined {
     const [last] = this.#recent;
     if (last?.text !== undefined && standsAt(text, last.text, at)) return last;

@@ -6,7 +6,7 @@ import { TypedNumber, type ConnectValue } from '../data/value.ts';
 /** A value cannot be converted to the common schema of its list or map. */
 export class NotAligned extends Error {}
 
-/** Number types from narrow to wide: each type can represent the values of the preceding ones. */
+/** Number types from narrow to wide. The range of each type includes the ranges of the preceding ones. */
 const NUMBERS: readonly SchemaType[] = ['int8', 'int16', 'int32', 'int64', 'float32', 'float64'];
 
 /** A common schema of all elements, with widened numbers; `undefined` if there is none, or if all elements are null. */

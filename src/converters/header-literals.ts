@@ -169,7 +169,7 @@ function startsWithDigit(text: string): boolean {
   return code >= FIRST_OF_OTHER_SCRIPTS ? /^\p{Nd}/u.test(text) : code >= ZERO && code <= NINE;
 }
 
-/** The first token of a date has a hyphen. The first token of a time ends at a colon, or contains a colon after a backslash. */
+/** The first token of a date has a hyphen. The first token of a time ends at a colon or contains an escaped colon. */
 function mayBeTemporal(token: string, tokens: HeaderTokens): boolean {
   return tokens.isBefore(':') || token.includes('-') || token.includes('\\');
 }

@@ -202,7 +202,10 @@ export class JsonConverter implements Converter, HeaderConverter {
     return { schema, value: this.#readPayload(schema, tree.get('payload') ?? null) };
   }
 
-  /** Reads only the payload, without parsing the known beginning. Returns `undefined` if the rest of the message is unusual. */
+  /**
+   * Reads only the payload of a message whose beginning is cached. Returns `undefined` if the rest of the message is
+   * unusual.
+   */
   #knownEnvelope(message: Buffer, start: EnvelopeStart): SchemaAndValue | undefined {
     const { schema } = start;
     if (start.payload !== undefined) {

@@ -55,12 +55,15 @@ export class BlockText {
     return this.#block!.valueEnds[index]! - this.base;
   }
 
-  /** Returns true if the value is ASCII. The first `known` bytes are not checked. */
-  isAscii(index: number, known = 0): boolean {
+  /**
+   * Returns true if the value is ASCII. The first `checked` bytes are skipped, because the caller knows that they are
+   * ASCII.
+   */
+  isAscii(index: number, checked = 0): boolean {
     const { bytes, valueStarts, valueEnds } = this.#block!;
     const words = this.#words;
     const end = valueEnds[index]!;
-    let at = valueStarts[index]! + known;
+    let at = valueStarts[index]! + checked;
     // Aligned words are checked as a whole, the bytes before and after them one by one.
     const shift = bytes.byteOffset;
     for (; at < end && ((at + shift) & 3) !== 0; at++) if (bytes[at]! >= 0x80) return false;

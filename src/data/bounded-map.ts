@@ -5,11 +5,11 @@ interface Entry<V> {
 }
 
 /**
- * A map of limited size that keeps the entries in use. All caches use it.
+ * A map of limited size that keeps the entries in use.
  *
  * Entries are evicted by a clock sweep, as in PostgreSQL's buffer cache: in the order in which they were added, but an
- * entry that was read since then stays for a second round. The result is close to "least recently used", but a lookup
- * costs no more than in a plain map. This matters to decoders, which look up each row.
+ * entry that was read in the meantime is spared once and moves to the end. The result is close to "least recently used", but
+ * a lookup costs no more than in a plain map. This matters to decoders, which look up an entry for each row.
  */
 export class BoundedMap<K, V> {
   readonly #limit: number;
@@ -39,7 +39,7 @@ export class BoundedMap<K, V> {
     return this.#entries.has(key);
   }
 
-  /** Adds or replaces an entry. An entry that is larger than the limit is not kept. */
+  /** Adds or replaces an entry. A value that is larger than the limit is not stored, and the key then has no entry. */
   set(key: K, value: V): void {
     const isUsed = this.delete(key);
     const size = this.#sizeOf(value, key);
@@ -61,7 +61,7 @@ export class BoundedMap<K, V> {
     return value;
   }
 
-  /** Returns true if there was such an entry. */
+  /** Returns true if the deleted entry existed. */
   delete(key: K): boolean {
     const entry = this.#entries.get(key);
     if (entry === undefined) return false;

@@ -24,15 +24,18 @@ export function fail(about: string, message: string, remedy?: string): Finding {
 const CLOCK_DIFFERENCE_MS = 1000;
 
 /**
- * Returns the minimum lead of another clock over ours, in milliseconds; negative if the other clock is behind. `clock`
- * is a reading of the other clock between the times `askedAt` and `answeredAt` of ours.
+ * Returns how far the clock of another machine is ahead of this machine's clock, in milliseconds; negative if it is
+ * behind. The real difference can be larger, because the delay of the answer is unknown. `clock` is the time that the
+ * other machine answered; it was asked at `askedAt` and answered at `answeredAt` of this machine's clock.
  */
 export function clockLead(clock: number, askedAt: number, answeredAt: number): number {
   if (clock > answeredAt) return clock - answeredAt;
   return clock < askedAt ? clock - askedAt : 0;
 }
 
-/** Returns the finding about another clock that is ahead of ours by `leadMs`. */
+/**
+ * Returns the finding about another machine's clock that is ahead of this machine's by `leadMs`, or behind if negative.
+ */
 export function clockFinding(about: string, leadMs: number): Finding {
   if (Math.abs(leadMs) <= CLOCK_DIFFERENCE_MS) return ok(about, 'matches the clock here to within a second');
   const seconds = (Math.abs(leadMs) / 1000).toFixed(1);

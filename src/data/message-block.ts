@@ -30,7 +30,7 @@ export type TakeStruct = (schema: Schema, values: readonly ConnectValue[], index
 export interface StructRecord {
   /** May differ from the block's topic, because transforms can change it. */
   readonly topic: string;
-  /** Returns `undefined` if the key is not available without making the record. */
+  /** Returns `undefined` if the key cannot be read without creating the record. */
   key(): { readonly schema: Schema | null; readonly value: ConnectValue } | undefined;
 }
 
@@ -46,7 +46,10 @@ export type TakeRecord = (
 export interface SinkRecordBlock {
   /** The messages as they were read, before transforms. */
   readonly messages: MessageBlock;
-  /** True if neither the converter nor transforms change values: a value is its bytes, or its bytes as UTF-8 text. */
+  /**
+   * True if neither the converter nor transforms change values. The task may then read the bytes of a value directly,
+   * or decode them as UTF-8 text.
+   */
   readonly passesMessages: boolean;
   /**
    * Calls `take` with the structs from index `from` to `to` (exclusive), without creating records. Stops at a struct

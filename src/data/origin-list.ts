@@ -3,13 +3,13 @@ import type { MessageBlock } from './message-block.ts';
 import type { Origins } from './row-batch.ts';
 
 /**
- * Consecutive rows from one block or one text. The n-th row, from 0, is at `place + n * step`, which is a line or an
- * index in the block.
+ * Consecutive rows from one block or one text. Row `firstRow + n` is at `position + n * step`, which is a line of the
+ * text or an index in the block.
  */
 interface Run {
   readonly origin: Origin | MessageBlock;
   readonly firstRow: number;
-  readonly place: number;
+  readonly position: number;
   step: 0 | 1;
 }
 
@@ -19,20 +19,20 @@ export class OriginList implements Origins {
   #last: Run | undefined;
   #rowCount = 0;
 
-  /** Adds the origin of the next row. `place` is its line, or its index in the block; 0 for other origins. */
-  add(origin: Origin | MessageBlock, place: number): void {
+  /** Adds the origin of the next row. `position` is its line, or its index in the block; 0 for other origins. */
+  add(origin: Origin | MessageBlock, position: number): void {
     const row = this.#rowCount++;
     const last = this.#last;
     if (last?.origin === origin) {
       const rows = row - last.firstRow;
-      const ahead = place - last.place;
+      const ahead = position - last.position;
       if (rows === 1 && (ahead === 0 || ahead === 1)) {
         last.step = ahead;
         return;
       }
       if (ahead === rows * last.step) return;
     }
-    this.#last = { origin, firstRow: row, place, step: 0 };
+    this.#last = { origin, firstRow: row, position, step: 0 };
     this.#runs.push(this.#last);
   }
 
@@ -48,12 +48,12 @@ export class OriginList implements Origins {
     const run = row < this.#rowCount ? this.#runOf(row) : undefined;
     if (run === undefined) throw new RangeError(`no row ${String(row)} in this batch`);
     const { origin } = run;
-    const place = run.place + (row - run.firstRow) * run.step;
+    const position = run.position + (row - run.firstRow) * run.step;
     if (!('kind' in origin)) {
       const { topic, partition, offsets } = origin;
-      return { kind: 'record', topic, partition, offset: offsets[place] ?? 0 };
+      return { kind: 'record', topic, partition, offset: offsets[position] ?? 0 };
     }
-    return origin.kind === 'line' ? { kind: 'line', line: place } : origin;
+    return origin.kind === 'line' ? { kind: 'line', line: position } : origin;
   }
 
   #runOf(row: number): Run | undefined {

@@ -102,7 +102,7 @@ export class PackedRecords {
     return entries;
   }
 
-  /** Packs the records from index `from` to `to` (exclusive) again. */
+  /** Packs the records from index `from` to `to` (exclusive) into a new batch. */
   slice(from: number, to = this.length): PackedRecords {
     const { topic, bytes, headers } = this;
     const packer = new RecordPacker(topic, bytes.length, { fullBytes: Number.POSITIVE_INFINITY, headers });

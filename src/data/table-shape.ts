@@ -19,7 +19,10 @@ export interface TableShape {
 export interface ColumnShape {
   readonly name: string;
   readonly role: ColumnRole;
-  /** Canonical upper-case type name of the documents: TIMESTAMPTZ, INT2, INT4, INT8, FLOAT4, FLOAT8, BOOL, VARCHAR … */
+  /**
+   * Canonical type name in upper case, as in the documentation: TIMESTAMPTZ, INT2, INT4, INT8, FLOAT4, FLOAT8, BOOL,
+   * VARCHAR …
+   */
   readonly type: string;
   /** Length in characters, for string types; `undefined` if the type has no length. */
   readonly length: number | undefined;

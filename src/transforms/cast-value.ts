@@ -18,8 +18,8 @@ import {
 import { parsedDouble, parsedFloat, parsedInteger } from './number-parsing.ts';
 
 /**
- * Casts a value like Java. The result is valid for a schema of the type. Without a schema, numbers become a TypedNumber, except
- * for float64 and int64. Throws a DataError if the value cannot be cast.
+ * Casts a value like Java. The result is valid for a schema of type `type`. Without a schema, numbers become a
+ * TypedNumber, except for float64 and int64. Throws a DataError if the value cannot be cast.
  */
 export function castValue(value: ConnectValue, schema: Schema | null, type: CastType): ConnectValue {
   if (value === null) return null;

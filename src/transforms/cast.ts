@@ -43,7 +43,7 @@ export const cast = partTransformation('Cast', options, (config, part) => {
       { ...basicsOf(schema), optional: schema.optional },
     );
     const byDefault = (schema.defaultValue ?? null) as ConnectValue;
-    // Casting a default that is a struct fails, because Connect rejects such schemas.
+    // Connect rejects struct schemas that have a default. Here, the cast of the default throws the error.
     return {
       schema: byDefault === null ? casted : withDefault(casted, castValue(byDefault, schema, 'string')),
       fields: cells,

@@ -16,7 +16,10 @@ export interface StructMapping {
   readonly schema: Schema;
   /** Sources of the values, in the order of the schema's fields. */
   readonly fields: readonly MappedField[];
-  /** Set if a field may get a value of another schema, so that each record must be checked individually. */
+  /**
+   * Set if a field may get a value that does not match its schema. The mapping is then not planned, because each value
+   * must be checked.
+   */
   readonly isUnplanned?: boolean;
 }
 

@@ -85,7 +85,8 @@ export const insertField = partTransformation('InsertField', options, (config, p
   ];
   if (insertions.length === 0) throw new ConfigError('No field insertion configured');
   if (parsed['static.field'] !== null && staticValue === null) {
-    // Connect's message contains the hash code of an object, which differs with each run; here it is derived from the name.
+    // Connect's message contains the hash code of an object, which differs between runs. Sluice uses the hash of the
+    // option `static.field` instead, so that the message is always the same.
     const spec = `org.apache.kafka.connect.transforms.InsertField$InsertionSpec@${(javaStringHash(parsed['static.field']) >>> 0).toString(16)}`;
     const reason = `No value specified for static field: ${spec}`;
     throw new ConfigError(invalidValueText('static.value', null, reason));

@@ -7,7 +7,7 @@ import { JavaPattern, ReplacementError } from '../java/java-regex.ts';
 import { recordError, requireTopic } from './requirements.ts';
 import { recordTransformation } from './plugin-declaration.ts';
 
-/** A connector has few topics. The cache of their new names is cleared when it reaches this size. */
+/** Limit of the cache of new names. A connector has few topics, so the limit is hardly ever reached. */
 const MAX_CACHED_TOPICS = 1000;
 
 const options = declareOptions({

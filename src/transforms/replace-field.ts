@@ -80,8 +80,8 @@ export const replaceField = partTransformation('ReplaceField', options, (config,
       const change = field.schema === to.schema ? undefined : (value: Present) => fittingCell(value, field, to);
       return { from: field, withDefault, change };
     });
-    // If `renames` gives two fields the same name, the value may come from a field that is excluded, while the schema comes
-    // from the other. The value must therefore be checked for each record.
+    // If `renames` maps an excluded field and another field to the same name, the new field can have the value of the
+    // excluded field but the schema of the other one. Values must therefore be checked for each record.
     return { schema, fields, isUnplanned: fields.some(({ change }) => change !== undefined) };
   });
 

@@ -90,7 +90,8 @@ export const timestampConverter = partTransformation('TimestampConverter', optio
       return {
         from: field,
         withDefault: replaceNull,
-        // Connect checks the preceding fields before it rejects a field that cannot be a time, so the change is computed late.
+        // Connect checks the preceding fields before it rejects a field that cannot be a time. A getter delays the
+        // rejection until the preceding fields have been checked.
         get change() {
           return changeOf(field.schema);
         },
@@ -129,8 +130,8 @@ export const timestampConverter = partTransformation('TimestampConverter', optio
       if (value !== null) return inFields.apply(record);
       return part.replaced(record, schema === null ? null : mapping(schema).schema, null);
     },
-    // If a pattern contains a zone, the zone that is parsed in one record also applies to later records. Such a pattern is not
-    // planned, because a plan may also parse records that are then rejected.
+    // If a pattern contains a zone, the zone that is parsed in one record also applies to later records, as in Java.
+    // Such a pattern is not planned: a plan may parse records that are then transformed again individually.
     [PLAN]: (plan) => name !== '' && settings.format?.keepsZone !== true && inFields[PLAN](plan),
   };
 });

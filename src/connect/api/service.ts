@@ -6,8 +6,8 @@ import type { ConnectorConfig, DiagnosisContext, PluginBase } from './connector.
 export interface ServiceContext {
   readonly logger: Logger;
   /**
-   * The address of the same service before its previous thread ended. If the configuration does not set the port, the service
-   * uses this address again.
+   * Address at which this service listened before its thread ended and was restarted. If the configured port is 0, the
+   * service uses the port of this address again.
    */
   readonly earlierAddress?: string | undefined;
 }

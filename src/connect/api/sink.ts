@@ -76,8 +76,8 @@ export interface SinkTaskContext {
   /** Aborted when the task must stop. Waits and retries inside `put` should then end. */
   readonly signal: AbortSignal;
   /**
-   * Returns false if another worker may already run this task. This worker then no longer calls `put`, and stops the task. A
-   * task that writes outside of `put` must call this immediately before each write.
+   * Returns false if another worker may already run this task. As long as it returns false, this worker does not call
+   * `put`. A task that writes outside of `put` must call this immediately before each write.
    */
   mayWrite(): boolean;
   readonly errantRecords: ErrantRecordReporter;
@@ -177,7 +177,7 @@ export interface SinkTask {
    * none. Shown by `GET /connectors/{connector}/health`. Called at any time, also while `put` is running.
    */
   waiting?(): WaitingInTask | undefined;
-  /** Whole sentences that the user should know while the task works, without secrets. Called as `waiting`. */
+  /** Whole sentences for the user about the running task, without secrets. Called at the same times as `waiting`. */
   hints?(): readonly string[];
   /**
    * Returns the totals of the task's writes, for the console; `undefined` if the task does not count them. Called at the same times

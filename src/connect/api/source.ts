@@ -36,21 +36,21 @@ export interface SourceConnectorPlugin extends ConnectorPluginBase {
     stored: readonly SourceOffset[],
   ): Promise<readonly SourcePreview[]>;
   /**
-   * Lists the tables that a source could read with this connection, for a user who chooses some. The configuration may be incomplete
-   * otherwise.
-   * @throws any error is answered 400
+   * Lists the tables that a source could read with this connection, so that the user can choose some of them. Only the
+   * options of the connection must be valid; other options may be missing.
+   * @throws any error; the response has the status 400
    */
   listTables?(config: ConnectorConfig): Promise<readonly SourceTableInfo[]>;
 }
 
 /** A table that a source could read. */
 export interface SourceTableInfo {
-  /** As the options of the source name it. */
+  /** The name of the table, as the options of the source expect it. */
   readonly name: string;
-  /** `null`: unknown. */
+  /** Number of rows; `null` if unknown. `precision` states how exact it is. */
   readonly rows: number | null;
   readonly precision: 'exact' | 'estimate' | 'atLeast';
-  /** Why the table is not read with this configuration; `null`: it is. */
+  /** Why the source would not read the table with this configuration; `null` if it would. */
   readonly problem: string | null;
 }
 
@@ -219,7 +219,7 @@ export interface SourceTask {
    * waiting. Called at the same times as `parts`. The worker itself detects a `poll` that does not return or fails repeatedly.
    */
   waiting?(): WaitingInTask | undefined;
-  /** Whole sentences that the user should know while the task works, without secrets. Called as `parts`. */
+  /** Whole sentences for the user about the running task, without secrets. Called at the same times as `parts`. */
   hints?(): readonly string[];
   /** Releases the resources that `start` acquired. Also called after failures, and possibly more than once. */
   stop(): Promise<void>;

@@ -39,7 +39,7 @@ interface HostedTask {
   handsOver: boolean;
   /** True after an unhandled error set the task to FAILED. The result of its runner is then ignored. */
   hasFailed: boolean;
-  /** Set if the stop timed out. Further events of the task are then ignored. */
+  /** True after the stop of the task timed out. Further events of the task are then ignored. */
   muted: boolean;
   ended: Promise<void>;
 }

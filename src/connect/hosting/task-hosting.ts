@@ -23,9 +23,9 @@ export interface TaskHosting {
   /** Sets the limit of a running task. */
   setRateLimit(id: TaskId, limit: RateLimit): void;
   /**
-   * Stops tasks in parallel. `timeoutMs` is a shared limit. When the promise resolves, no task can write any more, even if it
-   * did not stop in time. `handsOver` means that other workers will start the tasks immediately, with the handover of the
-   * STOPPED event.
+   * Stops tasks in parallel within a shared time limit. When the promise resolves, no task can write any more, even if
+   * it did not stop in time. `handsOver` means that other workers will start the tasks immediately; the STOPPED events
+   * then contain the handovers for these workers.
    */
   stop(ids: readonly TaskId[], timeoutMs: number, handsOver?: boolean): Promise<unknown>;
   /** Called when this worker may write again or may no longer write. When this returns, all tasks have been informed. */

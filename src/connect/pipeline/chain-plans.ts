@@ -2,10 +2,12 @@ import type { Schema } from '../../data/schema.ts';
 import { StructPlan, type StructProgram } from './struct-plan.ts';
 import type { TransformationChain } from './transformation-chain.ts';
 
-/** Maximum number of cached plans. When it is exceeded, the cache is cleared. */
+/** Maximum number of cached plans. When it is reached, the cache is cleared before the next plan is added. */
 const MAX_REMEMBERED = 256;
 
-/** Caches the plans of a chain. A plan is made once for each schema and topic. */
+/**
+ * Caches the plans of a chain. There is one plan for each schema and topic, and another one for records with headers.
+ */
 export class ChainPlans {
   readonly #chain: TransformationChain;
   readonly #known = new Map<Schema, Map<string, StructProgram | undefined>>();

@@ -31,7 +31,7 @@ export interface FailureContext {
   readonly error: Error;
   /** The record as it was consumed; only set for sinks. */
   readonly consumed: ConsumedRecord | undefined;
-  /** The task in which the record failed first, if it was another task. */
+  /** Index of the task in which the record failed originally; set if the record failed again in a replay. */
   readonly task?: number | undefined;
   /** Additional headers of the dead-letter record. */
   readonly additionalHeaders?: readonly ConsumedHeader[] | undefined;

@@ -3,7 +3,7 @@ const SLOT_MS = 1000;
 /** Sums time spans within the last seconds, measured by a monotonic clock. */
 export class RecentTime {
   readonly #slots: Float64Array;
-  /** Number of the newest time slot since the clock started. */
+  /** Index of the newest slot. Slot 0 begins at time 0 of the clock. */
   #newest = 0;
 
   constructor(seconds: number) {

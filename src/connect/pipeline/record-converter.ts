@@ -27,7 +27,7 @@ export interface ConvertedRecords {
   readonly failed: { readonly index: number; readonly error: Error } | undefined;
 }
 
-/** Receives the place of each record before it is converted. */
+/** Receives the coordinates of each record before it is converted. */
 type RecordPlace = Pick<TaskPlace, 'record' | 'leaveRecord'>;
 
 const NO_PLACE: RecordPlace = { record: () => undefined, leaveRecord: () => undefined };
@@ -54,7 +54,7 @@ export class SinkRecordConverter implements RecordConversion {
   readonly #place: RecordPlace;
   readonly #onDropped: ((place: PartitionOffset) => void) | undefined;
 
-  /** `onDropped` is called with the place of each record that a transform drops. */
+  /** `onDropped` is called with the coordinates of each record that a transform drops. */
   constructor(
     converters: Converters,
     chain: TransformationChain,
@@ -106,7 +106,7 @@ export class SinkRecordConverter implements RecordConversion {
     return converted;
   }
 
-  /** Creates the record whose value a plan has just transformed; `undefined` if it must be converted individually. */
+  /** Creates the record whose value `program` has transformed; `undefined` if it must be converted individually. */
   planned(source: ConsumedRecord, program: StructProgram): SinkRecord | undefined {
     const { topic } = source;
     this.#place.record(topic, source.partition, source.offset);

@@ -5,7 +5,10 @@ import { Struct, type ConnectValue } from '../../data/value.ts';
 import type { StageTimes } from './stage-times.ts';
 import type { Predicate, SchemaAndValue, Transformation } from '../api.ts';
 
-/** The key or the value of planned records. A struct has the places of its fields in order; another value has one place. */
+/**
+ * The key or the value of planned records. `places` contains the places (see StructPlan) of a struct's fields in order,
+ * or the single place of any other value.
+ */
 export interface PlannedPart {
   readonly schema: Schema;
   readonly places: readonly number[];
@@ -38,8 +41,8 @@ export interface PlannableTransformation extends Transformation {
 }
 
 /**
- * Names the only member of records that a predicate reads. If the plan knows this member, the result is the same for all its
- * records.
+ * Key of a predicate's member that names the only part of a record that the predicate reads. If the plan determines
+ * this part, the predicate has the same result for all records of the plan.
  */
 export const READS = Symbol('reads');
 
@@ -63,7 +66,10 @@ export class StructPlan {
   /** `undefined` if the topic differs between records; `topicPlace` then contains it. */
   topic: string | undefined;
   topicPlace: number | undefined;
-  /** `undefined` if the key is that of the message, which was not read. */
+  /**
+   * Set once a transform has replaced the key. Otherwise, records keep the key of their message, which a plan does not
+   * read.
+   */
   key: PlannedPart | undefined;
   value: PlannedPart;
   /** Names of the record's headers, as headers without values; `undefined` if the names are unknown. */
@@ -73,7 +79,7 @@ export class StructPlan {
   readonly #cells: ConnectValue[];
   readonly #steps: PlanStep[] = [];
   readonly #required = new Set<number>();
-  /** The total number of steps up to the end of each transform. */
+  /** For each transform, the number of steps that belong to it and to the transforms before it. */
   readonly #ends: number[] = [];
   readonly #inputs: number;
 
@@ -130,7 +136,9 @@ export class StructPlan {
     this.changeHeaders((headers, cells) => [...headers, { key, schema, value: asStored(schema, cells[place]!) }]);
   }
 
-  /** Returns a place with the field's default if the given place contains null (`cellOf`). */
+  /**
+   * Returns a place with the value of `from`, or with the schema's default if that value is null (compare `cellOf`).
+   */
   withDefault(from: number, { defaultValue }: Schema, isWanted: boolean): number {
     if (!isWanted || defaultValue === undefined || defaultValue === null || this.#required.has(from)) return from;
     const to = this.place((place) => (cells) => {
@@ -142,8 +150,8 @@ export class StructPlan {
   }
 
   /**
-   * Marks the place as required, unless the schema allows null (`checkedCell`): records with null in it are transformed
-   * individually.
+   * Marks the place as required, unless the schema allows null (compare `checkedCell`). A record with null in a
+   * required place is transformed individually.
    */
   required(place: number, { optional }: Schema): number {
     if (!optional) this.#required.add(place);
@@ -167,7 +175,7 @@ export class StructPlan {
     return places;
   }
 
-  /** Adds a place with a struct of this part. */
+  /** Adds a place with a struct that has the schema and the values of this part. */
   struct({ schema, places }: PlannedPart): number {
     const place = this.place((to) => (cells) => {
       cells[to] = structOf(schema, places, cells);
@@ -252,7 +260,8 @@ export class StructProgram {
   /**
    * Transforms one record.
    * @param read values of the struct in the order of its fields
-   * @param times set if the transforms are measured. A transform that only renames and reorders fields takes no time
+   * @param times set if the transforms are measured. A transform without steps, which only renames, moves or drops
+   *   fields, is measured as almost 0
    * @returns false if the record must be transformed individually, which also reports any error of the record
    */
   run(read: readonly ConnectValue[], messages: MessageBlock, index: number, times?: StageTimes): boolean {
@@ -289,7 +298,7 @@ export class StructProgram {
     return topic ?? (this.#parts.cells[topicPlace!] as string);
   }
 
-  /** `undefined` if the key is that of the message. */
+  /** Set if a transform has replaced the key; otherwise, the record has the key of its message. */
   get key(): SchemaAndValue | undefined {
     const { key } = this.#plan;
     if (key === undefined) return undefined;

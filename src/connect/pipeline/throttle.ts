@@ -10,7 +10,7 @@ const POLL_FRACTION_OF_SECOND = 0.5;
 const FIRST_RECORDS = 10;
 
 /**
- * Limits the rate of a task by pausing it between polls. If there is no limit, only `isOn` is called.
+ * Limits the rate of a task by pausing it between polls.
  *
  * free --waitMs, if the limit is exceeded--> held --waitMs or released--> free
  */

@@ -1,6 +1,7 @@
 /**
- * Allows a number of tokens per second on average. More tokens than available can be taken; then no tokens are available until
- * the debt is paid. Unused tokens are kept for one second. All times are milliseconds of a monotonic clock.
+ * Allows a number of tokens per second on average. More tokens than available can be taken; then no tokens are
+ * available until the debt is paid. At most the unused tokens of one second accumulate. All times are milliseconds of a
+ * monotonic clock.
  */
 export class TokenBucket {
   #perSecond: number;

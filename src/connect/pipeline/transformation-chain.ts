@@ -34,7 +34,7 @@ export class TransformationChain {
     return this.#steps.length === 0;
   }
 
-  /** True if `plan` may return a program for some records. */
+  /** True if all transforms and predicates can be planned. `plan` may still return `undefined` for some schemas. */
   get isPlannable(): boolean {
     return this.#steps.every(
       ({ transformation, condition }) =>
@@ -86,7 +86,7 @@ export class TransformationChain {
       }
       return plan.finish();
     } catch {
-      // The individual call of `apply` reports the error for each record.
+      // The error need not be reported here, because `apply` reports it for each record.
       return undefined;
     }
   }

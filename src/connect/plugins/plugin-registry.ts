@@ -19,7 +19,7 @@ export interface PluginInfo {
   readonly location: string;
 }
 
-/** Suffixes that an alias may omit, and the interface names in messages. */
+/** For each type of plugin: the suffix that an alias may omit, and the name of the interface in messages. */
 const KINDS: Record<PluginType, { readonly suffix: string; readonly interfaceName: string }> = {
   connector: { suffix: 'Connector', interfaceName: 'Connector' },
   sink: { suffix: 'Connector', interfaceName: 'Connector' },
@@ -44,7 +44,7 @@ const BUILT_IN = 'built-in';
 
 interface Entry {
   readonly info: PluginInfo;
-  /** The plugin, or, if it is not loaded, a substitute that has its type, class and version and throws for other members. */
+  /** The plugin. Until it is loaded, a substitute with its type, class and version, which throws for other members. */
   plugin: Plugin;
   readonly external?: ExternalPlugin;
 }

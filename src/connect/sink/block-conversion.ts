@@ -10,15 +10,18 @@ import type { ConvertedRecords, Converters, RecordConversion } from '../pipeline
 import type { StructProgram } from '../pipeline/struct-plan.ts';
 import { Turn } from '../pipeline/turn.ts';
 
-/** Number of records that are read with one call. */
+/** Maximum number of records that `records()` reads with one call of `readStructs`. */
 const SLICE_RECORDS = 128;
 /**
- * If more structs of a block than this cannot be transformed by a plan, the rest of the block is transformed record by record,
- * so that values are not read twice.
+ * If the plans of the transforms fail for more structs of a block than this, the rest of the block is transformed
+ * record by record, so that its values are not read twice.
  */
 const MAX_UNPLANNED_STRUCTS = 16;
 
-/** Converts and transforms a record block for a sink task. Uses plans where possible. */
+/**
+ * Converts and transforms a record block for a sink task, by means of the transforms' plans (see StructPlan) if
+ * possible.
+ */
 export class BlockConversion implements SinkRecordBlock {
   readonly messages: RecordBlock;
   readonly passesMessages: boolean;
@@ -29,7 +32,7 @@ export class BlockConversion implements SinkRecordBlock {
   #schema: Schema | undefined;
   #program: StructProgram | undefined;
   #unplanned = 0;
-  /** Time that the records of a measured slice took after the converter. */
+  /** Milliseconds that the structs of a measured slice have spent in transforms and in the callback `take`. */
   #afterConverterMs = 0;
   /** The record that fails the task, and its error; `undefined` if there is none. */
   failed: { readonly index: number; readonly error: unknown } | undefined;

@@ -4,9 +4,9 @@ import type { PartitionOffset, SinkTask } from '../api.ts';
 import type { SinkPositions } from './sink-positions.ts';
 
 /**
- * Delivered offsets of the owned partitions, as reported by `SinkTask.stored`. If a task does not have `stored`, the last
- * result of `preCommit` is used. If that result covered all records that had been put, records that were put later count as
- * delivered too.
+ * Delivered offsets of the owned partitions, as reported by `SinkTask.stored`. For a task without `stored`, they are
+ * based on the last result of `preCommit`. If that result covered all records that had been put, the task is assumed to
+ * store later records as soon as they are put.
  */
 export class DeliveredOffsets {
   readonly #task: Pick<SinkTask, 'stored'>;
@@ -68,7 +68,8 @@ export class DeliveredOffsets {
       if (put === undefined) return [];
       const delivered = Math.min(put, (stored ?? this.#confirmed).get(key) ?? put);
       this.#count(key, delivered);
-      // The offsets after the last record may belong to control records or gaps, which count as delivered.
+      // If all polled records are delivered, the consumer's own lag applies. The offsets from the delivered offset up
+      // to its position then belong to control records or gaps.
       const isAllDelivered = delivered === put && put >= (this.#polled.get(key) ?? 0);
       const position = this.#consumer.position(each);
       if (isAllDelivered || each.lag === undefined || position === undefined) return each;

@@ -3,8 +3,8 @@ import type { Logger } from '../../observe/logger.ts';
 import type { TaskMeasures } from '../tasks/task-measures.ts';
 
 /**
- * Time between a failed commit and the next attempt, unless the commit is urgent. Further failures are not logged during this
- * time.
+ * Minimum milliseconds between a failed commit and the next commit that the task requests. Periodic commits and those
+ * that a caller waits for are not delayed. Further failures within this time are counted instead of logged.
  */
 const BACKOFF_MS = 1_000;
 

@@ -34,13 +34,13 @@ export interface PolledRecordsSettings {
 }
 
 /**
- * Polled records of a sink task that wait for `put`. They are blocks if the task can read messages in place, and records
- * otherwise.
+ * Polled records of a sink task that wait for `put`. They are passed as blocks if the task has `putBlock` and the
+ * converters and transforms support blocks, and as records otherwise.
  *
  * States: empty --take--> waiting --put--> empty. After a failed `put`, the remaining records are still waiting.
  *
- * If a record cannot be converted and the error policy does not skip it, `failure` is set. The records before it are put, but
- * later records of its partition are not. Records in `care` are put in steps.
+ * If a record cannot be converted and the error policy does not skip it, `failure` is set. The records before it are
+ * put, but later records of its partition are not. Suspect records (see RecordCare) are put in steps.
  */
 export class PolledRecords {
   readonly #task: SinkTask;
@@ -95,7 +95,7 @@ export class PolledRecords {
   }
 
   /**
-   * Returns true if records of the topic are waiting. As in Java, a topic is used once one of its records has been converted.
+   * Returns true if records of the topic are waiting for `put`. Only then is the topic reported as active, as in Java.
    */
   waitsFor(topic: string): boolean {
     return this.#portions.some(({ count, end }) => count > 0 && end.topic === topic);
@@ -147,7 +147,7 @@ export class PolledRecords {
     }
   }
 
-  /** Adds the records of one step of a block. */
+  /** Adds the converted records of a block or of one step. If a record failed, they are the records before it. */
   #add(block: RecordBlock, step: Pick<Step, 'from' | 'to' | 'isCareful'>, { records, failed }: ConvertedRecords): void {
     const { topic, partition, offsets } = block;
     const count = failed?.index ?? step.to - step.from;
@@ -223,7 +223,7 @@ export class PolledRecords {
   }
 }
 
-/** Connects the converters, transforms and error policy of a task to its plugin. */
+/** Creates the PolledRecords of a sink task with the converters, transforms and error policy of its runtime. */
 export function taskRecords(
   { converters, chain, errors, place, assignment, onDropped }: TaskRuntime,
   task: SinkTask,

@@ -5,7 +5,7 @@ import type { PartitionOffset } from '../api.ts';
 import type { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { PoisonedRecord, TaskCare } from '../task-assignment.ts';
 
-/** Maximum number of steps of one suspected range. Each step ends with a commit. */
+/** Maximum number of steps into which a suspect range is divided. Each step ends with a commit. */
 const MAX_STEPS = 1000;
 const NO_CARE: TaskCare = { suspects: [], poisoned: [] };
 const TRANSFORMATION = 'org.apache.kafka.connect.transforms.Transformation';
@@ -29,8 +29,8 @@ export interface CareSurroundings {
 }
 
 /**
- * Records at which threads have ended. Suspected records are put in small steps, so that the next end of a thread can be
- * attributed to one record. Records that are known to be the cause are passed to the error policy.
+ * Handles the records that may have ended threads (TaskCare). Suspect records are put in small steps, so that fewer
+ * records remain suspect if another thread ends. Poisoned records are passed to the error policy instead.
  */
 export class RecordCare {
   #suspects: readonly RecordRange[] = [];
@@ -47,7 +47,7 @@ export class RecordCare {
     this.#poisoned = poisoned;
   }
 
-  /** True if some records of the block need care. */
+  /** True if the block contains suspect or poisoned records. */
   concerns({ topic, partition, offsets, count }: RecordBlock): boolean {
     if (this.#suspects.length === 0 && this.#poisoned.length === 0) return false;
     const from = offsets[0] ?? 0;
@@ -89,7 +89,10 @@ export class RecordCare {
     else await errors.failed({ stage: 'VALUE_CONVERTER', className: valueConverter, error, consumed });
   }
 
-  /** Called when all records before the offset are stored. Returns true if some of them needed care. */
+  /**
+   * Called when all records before the offset are stored or skipped. Forgets the suspect and poisoned records among
+   * them, and returns true if there were any.
+   */
   pass({ topic, partition, offset }: PartitionOffset): boolean {
     const count = this.#suspects.length + this.#poisoned.length;
     if (count === 0) return false;
@@ -100,7 +103,7 @@ export class RecordCare {
     return this.#suspects.length + this.#poisoned.length < count;
   }
 
-  /** Suspected ranges of the partition, and a range for each of its poisoned records. */
+  /** Suspect ranges of the partition, and a range of one record for each of its poisoned records. */
   #rangesOf(topic: string, partition: number): readonly RecordRange[] {
     const poisoned = this.#poisoned.map((each) => ({ ...each, from: each.offset, to: each.offset + 1 }));
     return [...poisoned, ...this.#suspects].filter((each) => each.topic === topic && each.partition === partition);

@@ -17,7 +17,7 @@ import type { SinkTaskLog } from './sink-task-log.ts';
  */
 const AFTER_FAILURE_MS = 10_000;
 
-/** The offsets of a sink task, and its records that need care. */
+/** The offsets of a sink task, and its suspect and poisoned records. */
 interface SinkOffsets {
   readonly positions: SinkPositions;
   readonly delivery: DeliveredOffsets;
@@ -60,7 +60,7 @@ export class SinkCommits {
     return this.#nextMs;
   }
 
-  /** See OffsetCommits. */
+  /** Time of the next attempt after a failed commit, in milliseconds since the epoch; see OffsetCommits. */
   get retryAtMs(): number {
     return this.#commits.retryAtMs;
   }
@@ -80,8 +80,8 @@ export class SinkCommits {
   }
 
   /**
-   * Commits the offsets that the task reports as stored. Without `wait`, at most one commit is in flight. With `wait`, resolves
-   * with true if all offsets are committed.
+   * Commits the offsets that the task reports as stored. With `wait`, resolves with true if all of them are committed.
+   * Without `wait`, does not wait for the broker, and does nothing while an earlier commit is in flight.
    */
   async commit(wait: boolean): Promise<boolean> {
     if (this.#commits.inFlight !== undefined) {
@@ -108,7 +108,7 @@ export class SinkCommits {
     if (!isDone) logger.warn('The offset commit timed out; the last records will be read again');
   }
 
-  /** Called when all records of the partition before the offset are stored. */
+  /** Called when all records of the partition before the offset are stored or skipped. */
   pass(passed: PartitionOffset): void {
     const { assignment, onEvent } = this.#runtime;
     if (this.#care.pass(passed)) onEvent({ id: assignment.id, state: 'PASSED', passed });

@@ -2,7 +2,10 @@ import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
 import type { PartitionOffset } from '../api.ts';
 
-/** Maximum number of ranges that `unsettled` returns. More are useless, because the place of a task can contain only about 30. */
+/**
+ * Maximum number of ranges that `unsettled` returns. More would be useless, because the shared memory that describes
+ * the task (TaskPlace) has space for only about 30.
+ */
 const MAX_RANGES = 50;
 
 /** Put and committed offsets of the owned partitions of a sink task, by `topicPartitionKey`. */

@@ -88,7 +88,7 @@ export class SinkPuts {
 
   #enterPut(): void {
     const { count, ranges } = this.#polled.next();
-    // Before a single step, all earlier records are already stored.
+    // Before a step of suspect records is put, all earlier records are stored, so they cannot be the reason for a hang.
     this.#runtime.place.enter(
       `put of ${String(count)} record${count === 1 ? '' : 's'}`,
       this.#polled.isCareful ? ranges : [...this.#positions.unsettled(), ...ranges],

@@ -150,8 +150,9 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   /**
-   * Puts all records with one call, except for records in care, which are put in steps. Each step must be stored and committed
-   * before the next records are put. If the commit fails, the next records wait until the commit may be retried.
+   * Puts all waiting records. Suspect records (see RecordCare) are put in steps, and each step must be stored and
+   * committed before the next records are put. If the commit fails, the next records wait until the commit may be
+   * retried.
    */
   async #putAll(): Promise<void> {
     do {

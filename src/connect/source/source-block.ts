@@ -64,7 +64,7 @@ function passesNoKey(topic: string, key: Converters['key']): boolean {
   try {
     return key.fromConnectData(topic, null, null) === null;
   } catch {
-    // The individual conversion of the records fails too, and the error policy handles it.
+    // The records are then converted one by one. This fails as well, and the error policy handles the failure.
     return false;
   }
 }

@@ -11,7 +11,7 @@ const CAUSES: Readonly<Record<Stage, string>> = {
 };
 
 interface RepeatedFailure {
-  /** `performance.now()` value. */
+  /** Time of the first failure (`performance.now()`). */
   readonly since: number;
   readonly what: string;
   times: number;
@@ -40,7 +40,7 @@ export class SourceProgress {
     this.#stage = undefined;
   }
 
-  /** Called when a failed call will be retried. `what` is the subject of a sentence. */
+  /** Called when a failed call will be retried. `what` names the call, as the subject of a sentence. */
   retried(what: string, error: Error): void {
     this.#retries++;
     if (this.#failing?.what !== what) {
@@ -55,8 +55,9 @@ export class SourceProgress {
   }
 
   /**
-   * `inTask` is the wait that the task reports. The cause of the longest wait is reported, but the cause that the task reports
-   * is preferred if its wait is more than half as long.
+   * `inTask` is the wait that the task itself reports. `waitedMs` of the result is the longest wait. `cause` is the
+   * first known cause whose wait is more than half as long, in this order: the task's report, repeated failures of a
+   * call, the current stage, missing acknowledgements.
    */
   values(inTask: WaitingInTask | undefined): Omit<TaskProgress, 'throttledMs' | 'throttledTotalMs'> {
     const now = performance.now();

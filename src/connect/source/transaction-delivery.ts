@@ -76,7 +76,8 @@ export class TransactionDelivery implements SourceDelivery {
     await fenceZombies();
     logger.debug('Earlier tasks cannot write any more');
     await producer.connect();
-    // If the task was stopped in the meantime, the transactional id may already belong to the next generation.
+    // If the task was stopped in the meantime, its next generation may already use the transactional id, which `init`
+    // would fence.
     if (abort.signal.aborted) return;
     await producer.init();
     logger.debug('Initialized the transactional producer');
@@ -92,12 +93,18 @@ export class TransactionDelivery implements SourceDelivery {
     return this.#queue.add(batch);
   }
 
-  /** Commits the open transaction, which could otherwise time out during the pause. */
+  /**
+   * Commits the open transaction, which could otherwise time out during the pause. If the task defines transaction
+   * boundaries, the transaction stays open.
+   */
   pause(): void {
     if (this.#dependencies.boundary.kind !== 'connector') this.#queue.between(() => this.#commitOpen());
   }
 
-  /** Complete polls are delivered, even if the task has failed in the meantime. */
+  /**
+   * Delivers the polls that were taken. A transaction that is still open is then committed; it is aborted if the task
+   * has failed or defines transaction boundaries.
+   */
   async finish(taskFailed: boolean): Promise<void> {
     if (!taskFailed) this.pause();
     await this.#queue.idle();

@@ -10,8 +10,8 @@ import { taskText, type TaskId } from '../task-assignment.ts';
 import type { FixedProperties, TaskClients } from './task-clients.ts';
 
 /**
- * The worker's `consumer.*`, `producer.*` and `admin.*` settings, each including the settings that this kind of client
- * inherits.
+ * The worker's client properties without their prefixes. Consumers and producers inherit only `bootstrap.servers` from
+ * the worker's unprefixed properties, whereas admin clients inherit all of them.
  */
 export interface ClientDefaults {
   readonly consumer: ClientProperties;
@@ -36,7 +36,9 @@ export class KafkaTaskClients implements TaskClients {
   readonly #owner: () => Promise<string>;
   readonly #logger: Logger;
 
-  /** `owner` identifies the workers that share these tasks. Only one of them runs a task at a time. */
+  /**
+   * `owner` resolves with an id of the workers that share these tasks. Only one of these workers runs a task at a time.
+   */
   constructor(defaults: ClientDefaults, policy: OverridePolicy, owner: () => Promise<string>, logger: Logger) {
     this.#defaults = defaults;
     this.#policy = policy;
@@ -53,7 +55,7 @@ export class KafkaTaskClients implements TaskClients {
     const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
     const isClassic = (given[PROTOCOL] ?? 'classic').trim().toLowerCase() === 'classic';
     const heartbeats: ClientProperties = isClassic ? { 'heartbeat.interval.ms': HEARTBEAT_MS } : {};
-    // No other task of these workers has this client id, so a group member with the same client id and owner is stale.
+    // The default client id is unique to this task. A group member with this client id and owner is therefore stale.
     const owner: ClientProperties = given['client.id'] === undefined ? { [MEMBER_OWNER]: await this.#owner() } : {};
     const all = {
       ...own,

@@ -1,6 +1,9 @@
 import type { TaskEvent, TaskId } from '../task-assignment.ts';
 
-/** Maximum duration of the first poll. It is long enough to find records if there are any. */
+/**
+ * Maximum wait of a sink task's poll, in milliseconds, until the task is READY. It is long enough to find existing
+ * records.
+ */
 const FIRST_POLL_MS = 50;
 
 /** Reports once that a task is READY. */
@@ -19,7 +22,7 @@ export class Readiness {
     return this.#isReported ? Infinity : FIRST_POLL_MS;
   }
 
-  /** Called when all polled records are delivered. */
+  /** Called after each poll, once its records have been put or passed on. */
   report(): void {
     if (this.#isReported) return;
     this.#isReported = true;

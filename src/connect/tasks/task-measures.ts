@@ -162,7 +162,10 @@ class SinkMeasures {
     this.#completed.record(1, this.#clock());
   }
 
-  /** Records a commit that succeeded too late, because another one had started or the partitions had been revoked. */
+  /**
+   * Counts a skipped commit. Java skips a commit that succeeds after another one has started or its partitions were
+   * revoked.
+   */
   commitSkipped(): void {
     this.#skipped.record(1, this.#clock());
   }

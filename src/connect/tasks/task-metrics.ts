@@ -29,7 +29,7 @@ export function taskMetrics(task: MeasuredTask): readonly MetricSet[] {
     const lags = partitions.flatMap(({ lag }) => lag ?? []);
     const ofConsumer = {
       'partition-count': partitions.length,
-      // Java declares this attribute but never sets it.
+      // Java declares this attribute but never sets it. Here, it is the largest lag of a partition.
       'sink-record-lag-max': lags.length === 0 ? NaN : Math.max(...lags),
     };
     sets.push(connectMetrics('sink-task-metrics', tags, { ...measures.sink.values(), ...ofConsumer }));

@@ -47,13 +47,16 @@ export interface TaskRunner {
   run(): Promise<void>;
   pause(): void;
   resume(): void;
-  /** Asks the task to end; `run` resolves then. `handsOver` means that another worker will start the task immediately. */
+  /**
+   * Asks the task to end. `run` resolves once it has ended. `handsOver` means that another worker will start the task
+   * immediately.
+   */
   stop(handsOver?: boolean): void;
   /** Set after `run`, for the next worker of the task. */
   readonly handover?: Handover | undefined;
   /** Called if the task did not end in time. The task then stops waiting and can no longer write. */
   cancel?(): void;
-  /** Called if records of the connector have ended a thread. */
+  /** Replaces the TaskCare of the assignment, after another thread has ended at records of the connector. */
   setCare?(care: TaskCare): void;
   setRateLimit(limit: RateLimit): void;
   /** Returns the status for metrics. Called at any time. */
@@ -69,7 +72,7 @@ export interface TaskDetails {
   /** The task's own metrics, for a source task. */
   readonly metrics?: readonly TaskMetric[] | undefined;
   readonly progress: TaskProgress;
-  /** Sentences of the task for the health of the connector. */
+  /** The `hints` of the task: whole sentences for the user, shown with the health of the connector. */
   readonly hints?: readonly string[] | undefined;
   /** Measurements of the converter and the transforms. */
   readonly stages?: readonly StageFigures[] | undefined;
@@ -82,10 +85,10 @@ export interface TaskDetails {
 }
 
 export interface TaskReading extends SinkCounts {
-  /** True if the group has assigned the partitions of the task, possibly none. */
+  /** True if the task has its assignment from the consumer group, which may be empty. False during a rebalance. */
   readonly isInGroup: boolean;
   readonly isPaused: boolean;
-  /** True if the consumer has not read all records. */
+  /** True if a partition has records that the consumer has not read yet. */
   readonly isBehind: boolean;
 }
 
@@ -126,18 +129,21 @@ export interface TaskRuntime {
   /** Aborted when the task must end. */
   readonly abort: AbortController;
   readonly onEvent: (event: TaskEvent) => void;
-  /** Returns false if another worker may already run this task. Nothing may be written then, and the task will be stopped. */
+  /**
+   * Returns false if another worker may already run this task. Nothing may be written then. The task waits until this
+   * function returns true again, or until the task is stopped.
+   */
   readonly mayWork: () => boolean;
   readonly offsetFlushIntervalMs: number;
   readonly offsetFlushTimeoutMs: number;
   /** Measurements of this task, for metrics. */
   readonly measures: TaskMeasures;
-  /** The current activity of this task, for the watch of its thread. */
+  /** Records what the task is doing, so that a hang of its thread can be attributed to a stage and to records. */
   readonly place: TaskPlace;
   readonly throttle: Throttle;
   /** Set for a source with a dead-letter topic. */
   readonly deadLetters?: SourceDeadLetters | undefined;
-  /** Called with the place of each record that a transform of a sink drops. */
+  /** Called with the coordinates of each record that a transform of a sink drops. */
   readonly onDropped?: ((place: PartitionOffset) => void) | undefined;
 }
 

@@ -23,7 +23,7 @@ export const avroConverterOptions = declareOptions({
     default: false,
     importance: 'MEDIUM',
     documentation:
-      'Whether values that were read from Avro enums are written as enums, and members of unions keep their namespaces.',
+      'Whether values that were read from Avro enums are written as enums, and whether members of unions keep their namespaces.',
   },
   'generalized.sum.type.support': formatOptions['generalized.sum.type.support'],
   'scrub.invalid.names': {
@@ -36,7 +36,7 @@ export const avroConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether the documentation of fields has precedence over that of their types.',
+    documentation: 'Whether the documentation and the default of a field have precedence over those of its type.',
   },
   'allow.optional.map.keys': {
     type: 'BOOLEAN',

@@ -129,7 +129,10 @@ class AvroText {
     return this.#complex('array', 'items', entry, schema);
   }
 
-  /** Map entries with different schemas need different names; the property then identifies the record as a map entry. */
+  /**
+   * Describes the entries of a map whose keys are not strings as a record. Records with different schemas need different
+   * names. If the name is not the usual one, a property identifies the record as a map entry.
+   */
   #entry(schema: Schema, namespace: string): string {
     const isPlain = schema.name === undefined && this.#entriesWritten.length === 0;
     const number = this.#entriesWritten.length === 0 ? '' : String(this.#entriesWritten.length + 1);

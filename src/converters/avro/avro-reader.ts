@@ -45,7 +45,7 @@ const UNUSUAL = Symbol('unusual');
 
 const MAX_INT_BYTES = 5;
 const MAX_LONG_BYTES = 10;
-/** Limit of the upper 28 bits of a long, so that its absolute value stays below 2^52. */
+/** Limit of bits 28 to 55 of a zigzag-encoded long. Below it, the absolute value of the long is at most 2^52. */
 const MAX_EXACT_HIGH = 2 ** 25;
 const MAX_DATE_MS = 8.64e15;
 

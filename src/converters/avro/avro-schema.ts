@@ -94,7 +94,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'type',
   'aliases',
 ]);
-/** For all other types, `default` is a property. */
+/** Enums also reserve `default`; for all other types, `default` is a property. */
 const ENUM_RESERVED: ReadonlySet<string> = new Set([...RESERVED, 'default']);
 
 const NO_PROPERTIES: Properties = new Map();

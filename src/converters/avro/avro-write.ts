@@ -63,12 +63,12 @@ export class AvroWriting {
     };
   }
 
-  /** Whether a member has the name of a field of Connect's union. */
+  /** Whether a member of the Avro union has the name of a field of the Connect union. */
   #isMember(name: string, branch: AvroSchema, index: number, avro: AvroUnion): boolean {
     if (branch.type === 'null') return false;
     if (!this.#settings.generalized) return memberName(branch, index, this.#settings) === name;
-    const hasIndex = avro.branches.map((each, at) => memberName(each, at, this.#settings));
-    return hasIndex[index] === name;
+    const names = avro.branches.map((each, at) => memberName(each, at, this.#settings));
+    return names[index] === name;
   }
 
   /** Writes values of a schema that is not a union as the one member that accepts them, and null as null. */
@@ -285,7 +285,10 @@ function millisecondsOfDay(date: Date): number {
   throw new DataError('Kafka Connect Time type should not have any date fields set to non-zero values.');
 }
 
-/** Returns the value if it is a struct of the schema or of a schema with the same number of fields; otherwise throws a DataError. */
+/**
+ * Returns the value if it is a struct of the schema, or of a schema whose fields have the same names and types.
+ * Otherwise throws a DataError.
+ */
 function structOf(value: ConnectValue, schema: Schema): Struct {
   if (!(value instanceof Struct)) return refuse(schema, value);
   if (value.schema === schema || hasSameFields(value.schema, schema)) return value;

@@ -111,7 +111,9 @@ export class ConnectSchemas {
     return { type: 'map', parts: { keySchema: new Schema('string'), valueSchema: this.schemaOf(values) } };
   }
 
-  /** Fields in the order of `connect.index`; a property without it has its position in the text as index. */
+  /**
+   * Fields in the order of `connect.index`. A property without `connect.index` is sorted by its position in the text.
+   */
   #fields(owner: SchemaNode, groups: readonly Properties[]): { name: string; schema: Schema }[] {
     if (this.#open.has(owner.json)) {
       throw new DataError('A JSON schema contains itself: recursive schemas are not supported');
@@ -119,8 +121,8 @@ export class ConnectSchemas {
     this.#open.add(owner.json);
     const properties = new Map(groups.flatMap((group) => [...group]));
     const sorted = [...properties]
-      .map(([name, property], place) => ({ name, property, place: indexOf(property.node) ?? place }))
-      .sort((a, b) => a.place - b.place);
+      .map(([name, property], position) => ({ name, property, index: indexOf(property.node) ?? position }))
+      .sort((a, b) => a.index - b.index);
     const fields = sorted.map(({ name, property: { node, required } }) => {
       const optional = this.#settings.optionalForNonRequired && !required;
       return { name, schema: this.schemaOf(node, undefined, optional) };

@@ -72,7 +72,10 @@ function parse(text: string, root: Root) {
   return loadProtobuf().parse(text, root, { keepCase: true });
 }
 
-/** Limit of the statements in a block. The library compares each field of a message with all earlier fields. */
+/**
+ * Limit of the statements in a block. The library compares each field of a message with all earlier ones, so the time
+ * grows with the square of their number.
+ */
 const MAX_STATEMENTS = 3000;
 
 /** Throws a ProtobufSchemaError if a block in braces has too many statements. Braces in comments and strings also count. */

@@ -33,7 +33,10 @@ export class MessageReader {
   readonly #settings: ProtobufSettings;
   /** The readers of fields by field number. */
   readonly #takes = new Map<number, Take>();
-  /** Values of missing fields by index. A value that is an object is a function, so that each record gets its own object. */
+  /**
+   * Values of missing fields, by index. If a value is an object, a function creates it, so that structs do not share
+   * it.
+   */
   readonly #absent: (ConnectValue | (() => ConnectValue))[];
 
   constructor(message: MessageType, schema: Schema, settings: ProtobufSettings) {

@@ -15,7 +15,7 @@ type Writer = import('protobufjs').Writer;
 /** Describes how a value is written without its tag. */
 interface ContentWriting {
   readonly wireType: number;
-  /** Whether a field without presence omits the value. */
+  /** Whether the value is the default, which fields without presence (plain fields of proto3) do not write. */
   readonly isDefault: (value: ConnectValue) => boolean;
   readonly write: (writer: Writer, value: ConnectValue) => void;
 }

@@ -167,8 +167,8 @@ export class RegistryClient {
   }
 
   /**
-   * Requests an answer that is required. If the response is not that of a schema registry (wrong path, redirection), no request
-   * can succeed, so this rejects with an UnavailableError.
+   * Like `#request`, but rejects with an UnavailableError if the answer does not come from a schema registry (wrong
+   * path, redirection), because other requests would fail as well.
    */
   async #require(request: RegistryRequest): Promise<unknown> {
     try {
@@ -240,7 +240,7 @@ export class RegistryClient {
   }
 }
 
-/** The registry rejected the credentials, so the request is not retried. */
+/** The registry at one URL rejected the credentials. If this was the last URL to be tried, the request is not retried. */
 class RefusedError extends SluiceError {}
 
 /** The registry may answer the same request later. */
@@ -248,7 +248,10 @@ function isTransient({ status }: RegistryAnswerError): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-/** Whether the registry rejects this request only. Its error codes have five digits, except for a few. */
+/**
+ * Whether the registry rejects only this request. Error codes of a registry have five digits. If the answer has no such
+ * code, its HTTP status decides.
+ */
 function isAboutRequest({ status, code }: RegistryAnswerError): boolean {
   return code >= 10_000 || status === 400 || status === 409 || status === 413 || status === 422;
 }

@@ -174,7 +174,10 @@ export class RegistryConverter implements Converter {
     }
   }
 
-  /** Only checked before a record is prepared; a prepared record is written with the version that was latest then. */
+  /**
+   * Called only when a record is prepared. A prepared record is written with the version that was the latest at that
+   * time.
+   */
   #isOutdated({ latest }: Output): boolean {
     return latest !== undefined && this.#options.client.knownLatest(latest.subject) !== latest.schema;
   }

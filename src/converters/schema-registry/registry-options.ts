@@ -55,13 +55,14 @@ export const registryOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Like `latest.compatibility.strict`, for the schema of `use.schema.id`.',
+    documentation:
+      'Whether the schema of `use.schema.id` must have all fields of the records. With `false`, fields that the schema does not have are left out.',
   },
   'normalize.schemas': {
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether the registry compares schemas in their normal form.',
+    documentation: 'Whether the registry compares schemas in their normal form when it looks up or registers a schema.',
   },
   'key.subject.name.strategy': {
     type: 'CLASS',
@@ -88,14 +89,15 @@ export const registryOptions = declareOptions({
     type: 'STRING',
     default: 'URL',
     importance: 'MEDIUM',
-    documentation: 'Source of user and password: `schema.registry.url`, `basic.auth.user.info` or `sasl.jaas.config`.',
+    documentation:
+      'Where user and password are configured: in `schema.registry.url` (URL), `basic.auth.user.info` (USER_INFO) or `sasl.jaas.config` (SASL_INHERIT).',
     validator: oneOf('URL', 'USER_INFO', 'SASL_INHERIT'),
   },
   'basic.auth.user.info': {
     type: 'PASSWORD',
     default: null,
     importance: 'MEDIUM',
-    documentation: '`user:password` for `USER_INFO`.',
+    documentation: 'User and password as `user:password`, for `basic.auth.credentials.source=USER_INFO`.',
   },
   'bearer.auth.credentials.source': {
     type: 'STRING',
@@ -107,20 +109,20 @@ export const registryOptions = declareOptions({
     type: 'PASSWORD',
     default: null,
     importance: 'MEDIUM',
-    documentation: 'The token for `STATIC_TOKEN`.',
+    documentation: 'The token for `bearer.auth.credentials.source=STATIC_TOKEN`.',
   },
   'http.connect.timeout.ms': {
     type: 'INT',
     default: 60_000,
     importance: 'LOW',
-    documentation: 'Milliseconds that a connection to the registry may take.',
+    documentation: 'Milliseconds within which a connection to the registry must be established.',
     validator: atLeast(1),
   },
   'http.read.timeout.ms': {
     type: 'INT',
     default: 60_000,
     importance: 'LOW',
-    documentation: 'Milliseconds that the registry may take to respond.',
+    documentation: 'Milliseconds within which the registry must respond to a request.',
     validator: atLeast(1),
   },
   'max.retries': {

@@ -2,7 +2,7 @@ import module from 'node:module';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** URLs of the modules of this process, compiled or as source, by the names that plugins import. */
+/** URLs of the API modules of this process (compiled or TypeScript), by the names under which plugins import them. */
 const API_URLS: ReadonlyMap<string, string> = new Map([
   ['sluice', moduleUrl('src/index')],
   ['sluice/database', moduleUrl('plugins/database/index')],
