@@ -202,7 +202,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#listeners.notify((listener) => listener.onLoggerLevel?.(logger, level));
   }
 
-  /** Resolves when the unwanted tasks of the connector have ended or were abandoned. */
+  /** Resolves when the tasks of a stopped or deleted connector have ended or were abandoned. */
   async tasksEnded(name: string): Promise<void> {
     await this.#supervision.tasksEnded(name);
   }

@@ -34,7 +34,9 @@ export interface RebalanceView {
   readonly left?: readonly string[] | undefined;
 }
 
-/** A past rebalance. Each list of work contains only the first names and the total number. */
+/**
+ * A past rebalance. `assigned` and `revoked` contain only the first names; the counts are the total numbers of names.
+ */
 export interface PastRebalance extends RebalanceView {
   readonly assignedCount: number;
   readonly revokedCount: number;
@@ -98,7 +100,7 @@ export interface Placement {
   ownsTask(id: TaskId): boolean;
   /** URL of the REST API of the worker that owns the connector or task. Only the leader knows it. */
   ownerUrl(connector: string, task?: number): string | undefined;
-  /** Joins the cluster. Resolves with the first assignment. The stores must have been read. */
+  /** Joins the cluster. Resolves after the first assignment. The stores must have been read. */
   start(listener: WorkListener): Promise<void>;
   /** Leaves the cluster. All connectors and tasks of this worker must have been stopped. */
   stop(): Promise<void>;

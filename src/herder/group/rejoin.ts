@@ -102,7 +102,8 @@ export class RejoinSchedule {
       const { state, delayMs } = this.#group();
       const isStarting = this.#arrivals.count > 0 && delayMs === ASSIGNED_MS;
       if (isStarting && (state === 'stable' || state === 'rebalancing')) {
-        // Waits until the new tasks deliver records, because the next part is revoked when all members have rejoined.
+        // The next part of the work is revoked when all members have rejoined. By then, the new tasks of this worker
+        // must deliver records.
         await this.#changed.wait();
         continue;
       }

@@ -53,7 +53,7 @@ export class ReplayCounts {
     this.#onProgress = onProgress;
   }
 
-  /** Whether the replay includes this record. Records from `end` on were written after the replay began. */
+  /** Whether the record is in the offset range of the replay. */
   has({ partition, offset }: Place): boolean {
     const part = this.#parts.get(partition);
     return part !== undefined && offset >= part.from && offset < part.end;
@@ -79,8 +79,8 @@ export class ReplayCounts {
   }
 
   /**
-   * Called with the committed position of a partition when the task gets it. An earlier task may have stored more
-   * records than it has counted.
+   * Called when a partition is assigned to the task. `position`: the committed position, which may be after the records
+   * that an earlier task has counted.
    * @returns the offset at which reading starts
    */
   assigned(partition: number, position = 0): number {

@@ -104,7 +104,7 @@ export class HistoryLog {
       const writes = snapshots.flatMap((snapshot) => {
         const entries = known.get(snapshot.connector) ?? [];
         const what = unrecordedChange(snapshot, entries, first);
-        // A later change is noticed separately.
+        // If the connector has changed since the snapshot, this is noticed separately and recorded then.
         const isOld = entries.length > 0 && this.snapshot(snapshot.connector).changedAt !== snapshot.changedAt;
         return what === undefined || isOld ? [] : [() => this.#write(snapshot, entries, { what, by: null })];
       });

@@ -56,7 +56,7 @@ const LAST_WRITES_MS = 5000;
  * internal topic, so that another worker continues the count.
  *
  * A target: healthy -> failed -> WAITING -> STARTED -> healthy after the quiet time, or failed again; or failed ->
- * GIVEN_UP. A restart request or another configuration resets it at once.
+ * GIVEN_UP. A restart request or a change of the configuration removes the restart state of the target.
  */
 export class AutomaticRestarts implements HerderListener {
   readonly #dependencies: AutomaticRestartsDependencies;

@@ -76,7 +76,7 @@ export class WorkerUrls {
           this.#generation = generation;
         }
       } catch {
-        // Addresses that are already known stay in use. Those of other workers are derived from their worker ids.
+        // Addresses that are already known stay in use. All others are derived from the worker ids.
       }
       return leaderUrl;
     }
