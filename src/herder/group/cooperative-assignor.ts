@@ -223,8 +223,8 @@ export class CooperativeAssignor {
   }
 
   /**
-   * Returns the back-off. It starts at 1 ms and is multiplied by 40 for each successive rebalance that would revoke work, up to
-   * the maximum delay.
+   * Returns the back-off. It is 40 ms for the first rebalance whose revocation is delayed, and is multiplied by 40 for
+   * each successive one, up to the maximum delay.
    */
   #backoffMs(): number {
     const maxMs = this.#maxDelayMs;
