@@ -67,7 +67,10 @@ export class ConnectorSupervisor {
     this.#dependencies = dependencies;
   }
 
-  /** Resolves when the instance has been started or stopped as the stores require. A start may still be in progress. */
+  /**
+   * Resolves when the instance has been started or stopped as the config store and the placement require. A start may
+   * still be in progress.
+   */
   async reconcile(): Promise<void> {
     await this.#queue.run(() => this.#reconcileNow());
   }

@@ -151,7 +151,7 @@ export class Herder implements ConfigListener, WorkListener {
     await this.#supervision.restartFailed(target);
   }
 
-  /** Delays the start of an assigned connector or task, whose status is FAILED until then. */
+  /** Sets a connector or task whose start is delayed to FAILED. */
   hold(target: RestartTarget, reason: string): void {
     this.#supervision.hold(target, reason);
   }

@@ -158,8 +158,7 @@ export class Supervision {
   }
 
   reconcileAll(work: Work, handovers: Handovers): void {
-    // If the previous assignment arrived only recently, its tasks may not have started yet. Their unused handovers are
-    // stale now.
+    // Handovers of earlier assignments are stale. Some may be left, because their tasks have not started yet.
     for (const id of work.tasks) this.#received.delete(taskKey(id));
     for (const [key, handover] of handovers) this.#received.set(key, handover);
     for (const name of connectorsOf(work)) this.reconcile(name);

@@ -46,7 +46,7 @@ type Offers = ReturnType<GroupProtocol['protocols']>;
  * workers do not support:
  *
  *   open --a foreign member was removed--> closed
- *   closed --the own join fails with INCONSISTENT_GROUP_PROTOCOL, because a foreign member joined before--> open
+ *   closed --a join of this worker fails with INCONSISTENT_GROUP_PROTOCOL, because a foreign member joined before--> open
  */
 export class ForeignMembers {
   readonly #group: KafkaGroup;

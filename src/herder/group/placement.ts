@@ -11,8 +11,9 @@ export interface WorkListener {
    */
   assigned(work: Work, handovers: Handovers): Promise<void>;
   /**
-   * Called when work was revoked. Resolves when the work has been stopped here and its statuses have been written. `handsOver`
-   * means that other workers start the work immediately, with the handovers of its tasks.
+   * Called when work was revoked. Resolves when the work has been stopped here and its statuses have been written.
+   * `handsOver` means that other workers start the work immediately. With the resulting handovers, the tasks resume
+   * their consumer group memberships there.
    */
   revoked(work: Work, handsOver: boolean): Promise<Handovers>;
 }

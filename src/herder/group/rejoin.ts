@@ -74,7 +74,7 @@ export class RejoinSchedule {
     this.#changed.notify();
   }
 
-  /** See Arrivals. */
+  /** Called when a new task delivers records, or will not deliver any. */
   arrived(id: TaskId): void {
     this.#arrivals.note(id);
   }

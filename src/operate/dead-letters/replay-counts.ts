@@ -28,7 +28,7 @@ const REPORT_EVERY_MS = 1000;
 /**
  * Counts the records of a replay's task. A record is added to the totals once it is stored or known to be unselected,
  * and all earlier records of its partition have been added. So the totals of a partition cover exactly the records
- * before one position, and both can be stored together. A record that is read again counts once.
+ * before one position, and are stored together with this position. A record that is read again counts once.
  */
 export class ReplayCounts {
   readonly #parts: ReadonlyMap<number, Part>;
@@ -127,7 +127,10 @@ export class ReplayCounts {
     if (record !== undefined) record.outcome = outcome;
   }
 
-  /** Called when all records before the position were read. Some offsets may have no record. */
+  /**
+   * Called with the position of the consumer. All records before it were read, although some offsets may have no
+   * record.
+   */
   passed(partition: number, position: number): void {
     const part = this.#parts.get(partition);
     if (part === undefined) return;

@@ -76,8 +76,8 @@ export class ReplayTasks implements TaskBuilder {
 }
 
 /**
- * Properties of the consumer of a replay. Its own group has no offsets at first. A `group.instance.id` applies only to
- * the connector's group.
+ * Properties of the consumer of a replay. A replay has a group of its own, which has no offsets at first. A
+ * `group.instance.id` applies only to the connector's group.
  */
 function ownGroup({ group }: ReplayAssignment): FixedProperties {
   return { 'group.id': group, 'auto.offset.reset': 'earliest', 'group.instance.id': undefined };

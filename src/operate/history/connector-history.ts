@@ -13,7 +13,7 @@ import { UnrecordedChanges } from './unrecorded-changes.ts';
 /** An entry as it is shown. */
 export interface HistoryItem {
   readonly entry: HistoryEntry;
-  /** The difference to the previous configuration; `null`: unknown. */
+  /** The difference from the previous configuration; `null`: unknown. */
   readonly difference: readonly KeyDifference[] | null;
 }
 

@@ -12,7 +12,7 @@ export type KeptConfig = Readonly<Record<string, string | null>>;
 export interface HistoryEntry {
   readonly key: string;
   readonly connector: string;
-  /** Increases with each change of the connector. */
+  /** Number of the change; increases with each change of the connector. */
   readonly n: number;
   readonly atMs: number;
   readonly what: Change;

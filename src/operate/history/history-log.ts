@@ -42,7 +42,7 @@ type StoredEntry = readonly [key: string, stored: StoredJson];
 const WRITES_AT_ONCE = 100;
 const STATE_CHANGES = { STARTED: 'resumed', PAUSED: 'paused', STOPPED: 'stopped' } as const;
 
-/** The history entries of all connectors in the worker's internal topic. Writes are made one after another. */
+/** The history entries of all connectors in OwnStore. Writes are made one after another. */
 export class HistoryLog {
   readonly #dependencies: HistoryLogDependencies;
   readonly #queue = new SerialQueue();

@@ -7,7 +7,7 @@ import type { WorkerDrains } from '../drain/worker-drains.ts';
 export interface WorkerAddress {
   /** The address without a trailing slash. */
   readonly url: string;
-  /** The group itself has reported the address, so credentials may be sent there. */
+  /** Whether the group itself has reported the address. Credentials may only be sent to such addresses. */
   readonly isOfGroup: boolean;
 }
 
