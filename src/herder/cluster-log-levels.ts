@@ -2,7 +2,7 @@ import { parseLogLevel, type LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { HerderListener } from './herder-listener.ts';
 
-/** Applies logger levels that were set for the whole cluster to this worker. */
+/** Applies to this worker the logger levels that were set for the whole cluster. */
 export class ClusterLogLevels implements HerderListener {
   readonly #levels: LogLevels;
   readonly #logger: Logger;

@@ -65,7 +65,7 @@ export class ConnectorDirectory {
     return { name, connector, tasks: this.#statuses.tasks(name), type: this.#type(name) };
   }
 
-  /** Returns the stack trace of a FAILED task. */
+  /** Returns the stack trace of a FAILED task; `null` if the task has not failed. */
   traceOf({ connector, task }: TaskId): string | null {
     return this.#statuses.task({ connector, task })?.trace ?? null;
   }

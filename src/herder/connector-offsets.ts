@@ -23,7 +23,7 @@ export interface ConnectorOffsetsDependencies {
   readonly clients: Pick<TaskClients, 'admin'>;
   /** Resolves when the tasks of a stopped connector have ended or were abandoned. */
   readonly tasksEnded: (connector: string) => Promise<void>;
-  /** `undefined` unless source connectors deliver exactly once. */
+  /** Set if `exactly.once.source.support` is `enabled`. */
   readonly exactlyOnce: ExactlyOnce | undefined;
 }
 

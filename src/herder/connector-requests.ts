@@ -15,7 +15,7 @@ import type { HerderStores } from './stores/herder-stores.ts';
 import type { Status } from './stores/status-store.ts';
 import type { Supervision } from './supervision.ts';
 
-/** The responses that differ between Connect's distributed and standalone modes. */
+/** Differences between the responses of Connect's distributed and standalone modes. */
 export interface RequestAnswers {
   /**
    * If true (standalone), the response to a changed configuration is sent after the connector has started and published its
@@ -32,9 +32,9 @@ export interface PutOptions {
   readonly initialState?: TargetState | undefined;
   /** The sender of the request, for the history; `null` if unknown. */
   readonly by?: Actor | null;
-  /** If a configuration is restored, its number in the history. */
+  /** Set if an earlier configuration is restored: the number of the history entry that contains it. */
   readonly restoredFrom?: number;
-  /** Called on the leader before a new connector is created. If it rejects, the connector is not created. */
+  /** Called on the leader before the configuration is written. If it rejects, nothing is written. */
   readonly before?: (() => Promise<unknown>) | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface ConnectorRequestsDependencies {
   readonly supervision: Supervision;
   readonly recorder: ChangeRecorder;
   readonly stage: StageTracker;
-  /** Set on workers with exactly-once delivery for source connectors. */
+  /** Fences the earlier tasks of a source connector. Set if `exactly.once.source.support` is `enabled`. */
   readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
 }
 
@@ -282,7 +282,7 @@ export class ConnectorRequests {
     });
   }
 
-  /** Waits for the start of the connector outside the queue, so that other changes are not delayed. */
+  /** Waits for the start of the connector after the queued change, so that later changes are not delayed. */
   async #changeConfig<T>(name: string, work: () => Promise<T>): Promise<T> {
     const done = await this.#changeAsLeader(`writing a config for connector ${name} to the config topic`, work);
     if (this.#answers.waitForStart && this.#configs.connector(name) !== undefined) {

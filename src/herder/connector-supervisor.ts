@@ -67,7 +67,10 @@ export class ConnectorSupervisor {
     this.#dependencies = dependencies;
   }
 
-  /** Resolves when the instance has been started or stopped as the stores require. A start may still be in progress. */
+  /**
+   * Resolves when the instance has been started or stopped as the config store and the placement require. A start may
+   * still be in progress.
+   */
   async reconcile(): Promise<void> {
     await this.#queue.run(() => this.#reconcileNow());
   }
@@ -135,8 +138,9 @@ export class ConnectorSupervisor {
   }
 
   /**
-   * Adopts new rate limits without publishing anything, because new task configurations would require fencing before the next
-   * start. The worker that runs a task sets the limits of the task.
+   * Applies new rate limits to the running instance. Task configurations are not published, because for an exactly-once
+   * source this would require fencing before the next start. The workers that run the tasks apply the new limits to
+   * them.
    */
   #takeLimits(config: ConnectorConfig): void {
     this.#appliedConfig = config;

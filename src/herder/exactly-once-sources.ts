@@ -22,8 +22,8 @@ export function offersExactlyOnce({ distributed }: DistributedWorkerConfig): boo
 }
 
 /**
- * Returns what source tasks need to write in transactions; `undefined` unless `exactly.once.source.support` is `enabled`. With
- * `preparing`, tasks write without transactions.
+ * If `exactly.once.source.support` is `enabled`, returns what source tasks need to write in transactions. With
+ * `disabled` or `preparing`, returns `undefined`; tasks then write without transactions.
  */
 export function exactlyOnceSources(
   config: DistributedWorkerConfig,

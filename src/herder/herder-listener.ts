@@ -36,8 +36,8 @@ export interface HerderListener {
   /** A connector or task is no longer assigned to this worker. */
   onLeft?(target: RestartTarget): void;
   /**
-   * A deleted connector and its tasks have stopped here. `isLeader` is true if this worker leads the cluster and ran a part of
-   * the connector.
+   * A deleted connector and its tasks have stopped here. `isLeader` is true if this worker leads the cluster. If the
+   * call is repeated for the same connector, `isLeader` may be false.
    */
   onForgotten?(connector: string, isLeader: boolean): void;
   /** An event of a task that replays dead-letter records. Such a task is not a task of the connector. */

@@ -151,7 +151,7 @@ export class Herder implements ConfigListener, WorkListener {
     await this.#supervision.restartFailed(target);
   }
 
-  /** Delays the start of an assigned connector or task, whose status is FAILED until then. */
+  /** Sets a connector or task whose start is delayed to FAILED. */
   hold(target: RestartTarget, reason: string): void {
     this.#supervision.hold(target, reason);
   }
@@ -202,7 +202,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#listeners.notify((listener) => listener.onLoggerLevel?.(logger, level));
   }
 
-  /** Resolves when the unwanted tasks of the connector have ended or were abandoned. */
+  /** Resolves when the tasks of a stopped or deleted connector have ended or were abandoned. */
   async tasksEnded(name: string): Promise<void> {
     await this.#supervision.tasksEnded(name);
   }

@@ -17,7 +17,7 @@ export interface InternalTopicView {
   /** Number of replicas of the partition with the fewest replicas. */
   readonly replicas: number;
   readonly leaderless: number;
-  /** True if the topic must have one partition, because the order between its keys matters. */
+  /** True if the topic must have one partition, because the order of records with different keys matters. */
   readonly singlePartition: boolean;
   /** `null` if the policy is unknown. */
   readonly cleanupPolicy: string | null;

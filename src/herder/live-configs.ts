@@ -18,11 +18,12 @@ const MIN_TTL_MS = 1000;
 const MAX_TTL_MS = 2 ** 31 - 1;
 
 /**
- * Resolves the variables in the configurations of connectors and tasks. Expired values are requested again. If they have
- * changed, the connector and its tasks are restarted, unless `config.action.reload=none`. (Java's worker restarts the connector
- * whenever a value expires, even without a change, but it never restarts the tasks, so they would keep an old password.)
+ * Resolves the variables in the configurations of connectors and tasks. Expired values are requested again. If they
+ * have changed, the connector and its tasks are restarted, unless `config.action.reload=none`. (Java's worker restarts
+ * the connector whenever a value expires, even without a change. It never restarts the tasks, which therefore keep an
+ * old password.)
  *
- * A connector: unwatched -> watched, while values expire -> unwatched, after a change or the deletion of the connector.
+ *   unwatched --resolved values will expire--> watched --values changed, or the connector was deleted--> unwatched
  */
 export class LiveConfigs implements TaskConfigs {
   readonly #resolver: ConfigResolver;

@@ -10,7 +10,7 @@ import { sinkOffsets, type OffsetChange } from './offset-requests.ts';
 /** Where a connector would resume. */
 export type OffsetTarget =
   | { readonly to: 'earliest' | 'latest' }
-  /** Milliseconds since the epoch. */
+  /** The first record or row from this time on; milliseconds since the epoch. */
   | { readonly time: number }
   | { readonly offsets: readonly OffsetChange[] };
 

@@ -31,7 +31,7 @@ export interface ChangeOrigin {
   readonly connector: string;
   /** `null` if unknown. */
   readonly by: Actor | null;
-  /** If a configuration is restored, its number in the history. */
+  /** Set if an earlier configuration is restored: the number of the history entry that contains it. */
   readonly restoredFrom?: number | undefined;
   /** Number of the task that is restarted. */
   readonly task?: number | undefined;

@@ -158,7 +158,7 @@ export class Supervision {
   }
 
   reconcileAll(work: Work, handovers: Handovers): void {
-    // Removes unused handovers, because the next assignment may arrive before the tasks of the previous one have been started.
+    // Handovers of earlier assignments are stale. Some may be left, because their tasks have not started yet.
     for (const id of work.tasks) this.#received.delete(taskKey(id));
     for (const [key, handover] of handovers) this.#received.set(key, handover);
     for (const name of connectorsOf(work)) this.reconcile(name);
@@ -220,7 +220,10 @@ export class Supervision {
     await this.of(id.connector).tasks.restart([id.task]);
   }
 
-  /** Resolves when the unwanted tasks of the connector have ended on all workers, or must have been abandoned by now. */
+  /**
+   * Resolves when the tasks of a stopped or deleted connector have ended on all workers, or after the time within which
+   * every worker must have abandoned them.
+   */
   async tasksEnded(name: string): Promise<void> {
     const deadline = Date.now() + this.#taskStopTimeoutMs + OTHERS_STATUSES_MS;
     await this.#supervisors.get(name)?.tasks.reconcile();
@@ -266,7 +269,10 @@ export class Supervision {
     return task === undefined ? statuses.connector(connector) : statuses.task({ connector, task });
   }
 
-  /** Delays a start. Until then, the status is FAILED, with the stack trace of the failure on the previous worker. */
+  /**
+   * Sets a connector or task whose start is delayed to FAILED. The stack trace is that of the failure on the previous
+   * worker if it is known, and otherwise the reason.
+   */
   hold(target: RestartTarget, reason: string): void {
     const { connector, task } = target;
     const trace = this.#statusOf(target)?.trace ?? `${reason}\n`;

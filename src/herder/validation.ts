@@ -41,8 +41,8 @@ interface AskedValidation {
   /** Set to false if variables of config providers must not be resolved. */
   readonly resolves?: boolean;
   /**
-   * Set to false if the plugin must not connect to the services that the configuration names, for which it would use its
-   * secrets.
+   * Set to false if the plugin must not connect to the services that the configuration names, because it would send
+   * secrets to them.
    */
   readonly connects?: boolean;
 }
@@ -196,7 +196,10 @@ function withoutSuffix(name: string): string {
   return name.length > 'Connector'.length ? name.replace(/Connector$/, '') : name;
 }
 
-/** Adds errors to the results of their options. `undeclared` contains the errors of options without a result. */
+/**
+ * Adds the errors of `extra` to the results of their options. Returns the errors of options without a result as
+ * `undeclared`.
+ */
 function withMore(sections: readonly ValidatedSection[], extra: Map<string, OptionResult>) {
   const complete = sections.map(({ declarations, results }) => ({
     declarations,

@@ -10,9 +10,9 @@ type FenceTasks = (connector: string, config: ConnectorConfig, tasks: readonly T
 
 /**
  * Fences tasks of earlier generations of task configurations
- * (org.apache.kafka.connect.runtime.distributed.DistributedHerder#fenceZombieSourceTasks). A task itself fences its predecessor
- * with the same number. The leader fences all others, once per generation, and records this in the config topic as
- * `tasks-fencing-<connector>`.
+ * (org.apache.kafka.connect.runtime.distributed.DistributedHerder#fenceZombieSourceTasks). A new task only fences its
+ * predecessor with the same number. If there were more tasks before, some have no successor. The leader therefore
+ * fences all earlier tasks once per generation, and records this in the config topic as `tasks-fencing-<connector>`.
  */
 export class ZombieFencing {
   readonly #configs: ConfigStore;

@@ -1,13 +1,17 @@
 import type { TaskId } from '../../connect/task-assignment.ts';
 import { taskKey } from './task-key.ts';
 
-/** Maximum time for which other work waits for a task. The task may have nothing to deliver, or may not start. */
+/**
+ * How long other work waits for a task. The limit is needed because a task may have no records to deliver, or may not
+ * start.
+ */
 const LIMIT_MS = 2000;
 
 /**
- * Tasks that were assigned to this worker but do not deliver records yet. Other work that moves waits for them.
+ * Tasks that were assigned to this worker but do not deliver records yet. The next part of the work does not move
+ * before they do. `onAll` is called when no task is awaited any more.
  *
- * A task: --expect--> awaited --note, or after the limit--> forgotten. `onAll` is called when no task is awaited any more.
+ *   A task: --expect--> awaited --note, or after the limit--> forgotten
  */
 export class Arrivals {
   readonly #onAll: () => void;

@@ -130,7 +130,10 @@ export class CooperativeAssignor {
     this.#previousMembers = new Set([...this.#previousMembers].filter((member) => !names.has(member)));
   }
 
-  /** Work that was revoked but is still running is revoked again. */
+  /**
+   * If revoked work is still running, the previous rebalance did not take effect. The work that runs now then counts as
+   * the previous assignment, so that surplus work is revoked again.
+   */
   #noteFailedRevocation(active: WorkSet): void {
     if (!this.#previouslyRevoked.shared(active).isEmpty) this.#previous = active;
     this.#previouslyRevoked = new WorkSet();
@@ -145,7 +148,8 @@ export class CooperativeAssignor {
     const now = this.#now();
     const present = new Set(next.map(({ member }) => member));
     const nobodyLeft = this.#scheduledAtMs <= 0 && [...this.#previousMembers].every((member) => present.has(member));
-    // No member has left. A member did not receive its last assignment, so the work of this assignment is treated as new.
+    // If work is lost although no member has left, a member did not receive its last assignment. This work is treated
+    // as new. Without a rebalance delay, the work of lost members is treated as new too.
     if (nobodyLeft || this.#maxDelayMs === 0) return lost;
     if (!lost.isEmpty && [...this.#previousMembers].some((member) => !present.has(member))) {
       this.#strength = Math.max(this.#strength, this.#previousMembers.size);
@@ -155,7 +159,7 @@ export class CooperativeAssignor {
     const candidates = [...this.#candidates].flatMap((candidate) =>
       receivers.filter(({ member }) => member === candidate),
     );
-    // Java continues to wait even if as many members have joined as were lost; here, the wait ends.
+    // The wait ends when as many members have joined as were lost. Java waits for the whole delay instead.
     const haveReturned = this.#strength > 0 && present.size >= this.#strength && candidates.length > 0;
     if (isOver || haveReturned) {
       this.#settle();
@@ -177,8 +181,8 @@ export class CooperativeAssignor {
   }
 
   /**
-   * Revokes surplus work, or the next part of it if the previous rebalance also revoked work. If the members have changed since
-   * then, they are probably joining one after another, so the revocation is delayed by a growing back-off.
+   * Revokes a part of the surplus work. If the previous rebalance also revoked work and the members have changed since
+   * then, members are probably joining one after another. The revocation is then delayed by a growing back-off.
    */
   #balance(
     configured: WorkSet,
@@ -219,8 +223,8 @@ export class CooperativeAssignor {
   }
 
   /**
-   * Returns the back-off. It starts at 1 ms and is multiplied by 40 for each successive rebalance that would revoke work, up to
-   * the maximum delay.
+   * Returns the back-off. It is 40 ms for the first rebalance whose revocation is delayed, and is multiplied by 40 for
+   * each successive one, up to the maximum delay.
    */
   #backoffMs(): number {
     const maxMs = this.#maxDelayMs;

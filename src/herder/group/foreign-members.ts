@@ -40,11 +40,13 @@ export function connectProtocolName(name: string): string {
 type Offers = ReturnType<GroupProtocol['protocols']>;
 
 /**
- * Keeps workers other than Sluice out of the group if `mixed.group` refuses them. A Sluice worker does not join a group that
- * has such members. If a foreign member joins a running group, the leader assigns it no work and removes it. From then on, the
- * broker rejects foreign members, because the leader offers its protocols only under names that foreign workers do not support:
+ * Keeps workers other than Sluice out of the group if `mixed.group` refuses them. A Sluice worker does not join a group
+ * that has such members. If a foreign member joins a running group, the leader assigns it no work and removes it. From
+ * then on, the broker rejects foreign members, because the leader offers its protocols only under names that foreign
+ * workers do not support:
  *
- *   open --foreign member joined--> it is removed --> closed --foreign member joined first (INCONSISTENT_GROUP_PROTOCOL)--> open
+ *   open --a foreign member was removed--> closed
+ *   closed --a join of this worker fails with INCONSISTENT_GROUP_PROTOCOL, because a foreign member joined before--> open
  */
 export class ForeignMembers {
   readonly #group: KafkaGroup;
@@ -111,8 +113,8 @@ export class ForeignMembers {
   }
 
   /**
-   * Called on the leader. Refuses the foreign members among these members, whose metadata cannot be read. None of the members
-   * receives work, even if it is not foreign.
+   * Called on the leader with the members whose metadata cannot be read. None of them receives work. Refuses those that
+   * are foreign.
    */
   refuseUnread(members: readonly { readonly memberId: string }[]): void {
     const refused = this.#allowed ? [] : members.filter(({ memberId }) => !isSluice(memberId));

@@ -7,7 +7,7 @@ export interface CountedWork extends ConfiguredWork {
   taskCount(connector: string): number | undefined;
 }
 
-/** The connectors of the last assignment, each with its number of tasks. */
+/** The connectors and their numbers of tasks, as this worker last saw them in the config topic. */
 export class KnownConnectors {
   readonly #configured: CountedWork;
   readonly #counts = new Map<string, number>();
@@ -16,7 +16,7 @@ export class KnownConnectors {
     this.#configured = configured;
   }
 
-  /** Reads the connectors that exist at the start. The first assignment is based on them. */
+  /** Reads the connectors that exist when the worker starts, on which the first assignment is based. */
   readAll(): void {
     for (const name of this.#configured.work().connectors) {
       this.#counts.set(name, this.#configured.taskCount(name) ?? 0);

@@ -3,8 +3,9 @@ import { WorkSet } from './work-set.ts';
 /** Delay after which all members rejoin, so that revoked work is assigned without waiting for a heartbeat. */
 const REVOKED_MS = 20;
 /**
- * Delay after which all members rejoin, so that the next part can be revoked. A member with new tasks also waits until these
- * tasks deliver records. Otherwise the next rebalance could begin before a slow member has received its own tasks.
+ * Delay after which all members rejoin, so that the next part can be revoked. Because of the delay, even a slow member
+ * receives its new tasks before the next rebalance begins. A member with new tasks rejoins only when these tasks
+ * deliver records.
  */
 export const ASSIGNED_MS = 100;
 const FIRST_SIZE = 4;

@@ -53,8 +53,8 @@ export class OwnWork {
   }
 
   /**
-   * -1 if this worker lost its membership. It then does not know what was assigned to the others in the meantime, so as a
-   * leader it starts without a previous assignment.
+   * -1 if this worker has dropped all work, for example because it lost its membership. It then does not know what was
+   * assigned to the others in the meantime, so as a leader it starts without a previous assignment.
    */
   get lastCompletedGeneration(): number {
     return this.#assignment === undefined ? -1 : this.generationId;

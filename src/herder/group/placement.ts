@@ -11,8 +11,9 @@ export interface WorkListener {
    */
   assigned(work: Work, handovers: Handovers): Promise<void>;
   /**
-   * Called when work was revoked. Resolves when the work has been stopped here and its statuses have been written. `handsOver`
-   * means that other workers start the work immediately, with the handovers of its tasks.
+   * Called when work was revoked. Resolves when the work has been stopped here and its statuses have been written.
+   * `handsOver` means that other workers start the work immediately. With the resulting handovers, the tasks resume
+   * their consumer group memberships there.
    */
   revoked(work: Work, handsOver: boolean): Promise<Handovers>;
 }
@@ -34,7 +35,9 @@ export interface RebalanceView {
   readonly left?: readonly string[] | undefined;
 }
 
-/** A past rebalance. Each list of work contains only the first names and the total number. */
+/**
+ * A past rebalance. `assigned` and `revoked` contain only the first names; the counts are the total numbers of names.
+ */
 export interface PastRebalance extends RebalanceView {
   readonly assignedCount: number;
   readonly revokedCount: number;
@@ -98,7 +101,7 @@ export interface Placement {
   ownsTask(id: TaskId): boolean;
   /** URL of the REST API of the worker that owns the connector or task. Only the leader knows it. */
   ownerUrl(connector: string, task?: number): string | undefined;
-  /** Joins the cluster. Resolves with the first assignment. The stores must have been read. */
+  /** Joins the cluster. Resolves after the first assignment. The stores must have been read. */
   start(listener: WorkListener): Promise<void>;
   /** Leaves the cluster. All connectors and tasks of this worker must have been stopped. */
   stop(): Promise<void>;

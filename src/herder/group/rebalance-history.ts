@@ -58,7 +58,7 @@ export class RebalanceHistory {
     const durationMs = Date.now() - this.#beganAtMs;
     this.#completed += 1;
     this.#timesMs.record(durationMs, performance.now());
-    const round = {
+    const summary = {
       reason: this.#reason,
       durationMs,
       assigned: workNames(assigned),
@@ -66,18 +66,21 @@ export class RebalanceHistory {
       delayMs,
       ...this.#moves(isLeader ? workers.map(({ workerId }) => workerId) : []),
     };
-    this.#remember({ ...round, generation: generationId, led: isLeader, completedAtMs: Date.now() });
+    this.#remember({ ...summary, generation: generationId, led: isLeader, completedAtMs: Date.now() });
     const role = isLeader ? 'this worker leads' : `${leaderUrl} leads`;
     const share = `${count(owned.connectors.size, 'connector')} and ${count(owned.tasks.size, 'task')}`;
-    const change = `+${String(round.assigned.length)} -${String(round.revoked.length)}`;
+    const change = `+${String(summary.assigned.length)} -${String(summary.revoked.length)}`;
     const again = delayMs > 0 ? `; again in ${String(delayMs)} ms` : '';
     this.#logger.info(
-      { ...round, generation: generationId, leader: leaderUrl, protocol, configOffset },
+      { ...summary, generation: generationId, leader: leaderUrl, protocol, configOffset },
       `Rebalance: generation ${String(generationId)}, ${role}, ${share} here (${change}), because ${this.#reason}${again}`,
     );
   }
 
-  /** Empty unless this worker led the previous rebalance, too. */
+  /**
+   * Returns the workers that joined and left. Returns an empty object unless this worker led the previous rebalance
+   * too.
+   */
   #moves(workers: readonly string[]): Pick<RebalanceView, 'joined' | 'left'> {
     const previous = this.#workers;
     this.#workers = workers;

@@ -74,7 +74,7 @@ export class RejoinSchedule {
     this.#changed.notify();
   }
 
-  /** See Arrivals. */
+  /** Called when a new task delivers records, or will not deliver any. */
   arrived(id: TaskId): void {
     this.#arrivals.note(id);
   }
@@ -102,7 +102,8 @@ export class RejoinSchedule {
       const { state, delayMs } = this.#group();
       const isStarting = this.#arrivals.count > 0 && delayMs === ASSIGNED_MS;
       if (isStarting && (state === 'stable' || state === 'rebalancing')) {
-        // Waits until the new tasks deliver records, because the next part is revoked when all members have rejoined.
+        // The next part of the work is revoked when all members have rejoined. By then, the new tasks of this worker
+        // must deliver records.
         await this.#changed.wait();
         continue;
       }

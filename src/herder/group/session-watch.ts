@@ -49,8 +49,8 @@ export class SessionWatch {
   }
 
   /**
-   * The time until which this worker may write. While the group waits for other members to join, it expects no heartbeats.
-   * During this wait, the time of the last contact is ignored.
+   * The time until which this worker may write. While the group waits for other members to join, the coordinator
+   * expects no heartbeats. The time of the last contact is then ignored; only a suspension of this process counts.
    */
   get mayWorkUntil(): number {
     const { lastContactAt, state, unanswered } = this.#member();
@@ -77,7 +77,10 @@ export class SessionWatch {
     }
   }
 
-  /** While the group waits for other members to join, it expects no heartbeats, so the session does not time out. */
+  /**
+   * While the group waits for other members to join, the coordinator expects no heartbeats, so the session does not
+   * time out.
+   */
   get #hasExpired(): boolean {
     if (!this.isOverdue) return false;
     const { state, unanswered } = this.#member();

@@ -22,7 +22,7 @@ import { WorkerMembership } from './worker-membership.ts';
 const FOREIGN_REFUSED = 'a worker that is not Sluice was refused';
 const ALL_REASSIGNED = 'all work is reassigned (eager protocol)';
 const AFTER_FAILURE_MS = 5000;
-/** Delay before the next rejoin if the coordinator has repeated an assignment. */
+/** Minimum delay before the next rejoin if the coordinator has repeated an assignment. */
 const REPEATED_MS = 50;
 
 /**

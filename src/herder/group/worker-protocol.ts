@@ -129,7 +129,8 @@ export class WorkerProtocol implements GroupProtocol {
     }
     // The topic has been read to its end. If a member reports a higher offset, it has read records that no longer exist.
     const configOffset = this.#configured.offset;
-    // Foreign members may report any work, but work of a Sluice worker must not be assigned elsewhere.
+    // Work that a foreign member reports must stop there before it is assigned. A foreign member may report any work,
+    // so work that a Sluice worker also reports is exempt.
     const held = WorkSet.union(own.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
     const claimed = WorkSet.union(foreign.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
     const leaving = claimed.without(held);
@@ -160,7 +161,8 @@ export class WorkerProtocol implements GroupProtocol {
   ): Distribution & { readonly revoked: Map<string, Work> } {
     const all = this.#configured.work();
     const configured = leaving.isEmpty ? all : WorkSet.of(all).without(leaving).toWork();
-    // In the eager protocol, members do not report the work that they have kept until now.
+    // In the eager protocol, members do not report their work. If the group has just changed to this protocol, members
+    // may still run earlier work, so nothing is assigned yet.
     const isNewlyEager = protocol === 'default' && this.#lastProtocol !== 'default';
     this.#needsReassignment = isNewlyEager && this.#settings.protocol.toLowerCase() !== 'eager';
     this.#lastProtocol = protocol;

@@ -17,7 +17,7 @@ export interface ConnectorState {
    */
   readonly inconsistent: boolean;
   /**
-   * Number of tasks whose transactional ids may be in use, as recorded when these tasks started; `undefined` if there
+   * Number of tasks whose transactional ids may be in use, as recorded before these tasks started; `undefined` if there
    * are none.
    */
   readonly taskCountRecord: number | undefined;
@@ -41,8 +41,8 @@ export interface SessionKey {
 }
 
 /**
- * Notified of changes in log order, after the state of the store has changed. Not notified of records that are read during
- * `start`.
+ * Is notified of changes in log order, after the state of the store has changed. Is not notified of records that are
+ * read during `start`.
  */
 export interface ConfigListener {
   /** The connector was created, changed or deleted, or its task configurations have changed. */

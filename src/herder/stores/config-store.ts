@@ -46,7 +46,7 @@ export class ConfigStore {
     await Promise.all([this.#log.stop(), this.#leaderWriter?.release()]);
   }
 
-  /** Called by the new leader; fences earlier leaders. */
+  /** Called on the leader. Fences earlier leaders. */
   async lead(): Promise<void> {
     await this.#leaderWriter?.claim();
   }

@@ -11,10 +11,10 @@ export type OwnStoreListener = (key: string, value: StoredJson | null) => void;
 const MAX_VALUE_BYTES = 256 * 1024;
 
 /**
- * Stores state that Kafka Connect does not have, for all workers of a cluster: the restart state of tasks and the history of
- * configurations. The state is in a compacted topic (`sluice.storage.topic`) or in memory. Keys are paths
- * (`healing/<connector>/<task>`), in which names are encoded by `encodeURIComponent`. The feature that owns a prefix must limit
- * the number of its entries.
+ * Stores state that Kafka Connect does not have, for all workers of a cluster: the restart states of connectors and
+ * tasks, the history of configurations, and the replays of dead letters. The state is in a compacted topic
+ * (`sluice.storage.topic`) or in memory. Keys are paths (`healing/<connector>/<task>`), in which names are encoded by
+ * `encodeURIComponent`. The feature that owns a prefix must limit the number of its entries.
  */
 export class OwnStore {
   #log: RecordLog;

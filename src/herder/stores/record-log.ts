@@ -14,7 +14,10 @@ export type RecordLog = CompactedTopic;
 /** Opens a log that calls `onRecord` for every existing and new record, in order. */
 export type OpenRecordLog = (onRecord: (record: LogRecord) => void) => RecordLog;
 
-/** A log in memory, for the configs and statuses of a standalone worker. */
+/**
+ * A log in memory. A standalone worker uses it for configs and statuses; any worker uses it for the OwnStore if that
+ * has no topic.
+ */
 export class MemoryLog implements RecordLog {
   readonly #onRecord: (record: LogRecord) => void;
 

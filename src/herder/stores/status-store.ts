@@ -13,7 +13,7 @@ export interface Status {
   readonly version: string | null;
 }
 
-/** Records that a connector wrote to a topic or read from it. */
+/** The fact that a connector has written to a topic or read from it. */
 export interface TopicStatus {
   readonly topic: string;
   readonly connector: string;

@@ -23,8 +23,8 @@ import {
 const MAX_DELETED = 200;
 
 /**
- * The history of connectors for browsers: previews of restores, restores without secrets in the answer, and the deleted
- * connectors.
+ * The history of connectors for browsers: previewing a restore, restoring without sending secrets to the browser, and
+ * listing deleted connectors.
  */
 export function changesResource(
   herder: Herder,
@@ -45,8 +45,8 @@ export function changesResource(
         answer(context, 200, preview);
       },
     },
-    // The query parameter `newest` is the number of the newest change when the user looked at the difference. If there
-    // is a newer change now, the answer is 409.
+    // The query parameter `newest` is the number of the newest change at the time when the user looked at the
+    // difference. If the connector has been changed since then, the answer is 409.
     {
       method: 'POST',
       path: '/ui/connectors/:connector/changes/:n/restore',

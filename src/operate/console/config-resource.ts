@@ -60,8 +60,9 @@ import {
   type Topics,
 } from './console-answers.ts';
 
-/** Maximum number of topics in an answer, and of tables. */
+/** Maximum number of topics in an answer. */
 const MAX_TOPICS = 200;
+/** Maximum number of tables in an answer. */
 const MAX_TABLES = 1000;
 
 const isSave = validatorOf(objectOf({ config: CONFIG_BODY, version: withKeywords(TEXT, { maxLength: 64 }) }));
@@ -72,15 +73,15 @@ interface ConfigParts {
   readonly previews: PreviewReadings;
   /** Names of all topics of the cluster. */
   readonly kafkaTopics: () => Promise<readonly string[]>;
-  /** Topics of the worker itself, which are not offered. */
+  /** Internal topics of the worker. Users cannot select them. */
   readonly internalTopics: readonly string[];
   readonly senders: RequestSenders;
   readonly isReadOnly: boolean;
 }
 
 /**
- * Configurations of connectors for browsers. Each secret is replaced by the mark, because secrets are never sent to a
- * browser. If a browser sends the mark as a value, the stored value is kept.
+ * Configurations of connectors for browsers. Secrets are never sent to a browser; `MARK` replaces each of them. If a
+ * browser sends `MARK` as a value, the stored value is used.
  */
 export function configResource({
   herder,
@@ -93,7 +94,7 @@ export function configResource({
 }: ConfigParts): readonly Route[] {
   const { plugins } = validation;
 
-  /** The configuration that a browser has sent, with stored values in place of its marks. */
+  /** The configuration that a browser has sent, in which stored values replace each `MARK`. */
   const complete = async (context: Context, given: ConfigBody): Promise<Completed> => {
     const connector = queryText(context, 'connector');
     const stored = connector === undefined ? undefined : herder.directory.configOf(connector);
@@ -185,8 +186,8 @@ export function configResource({
         answer(context, 201, { name });
       },
     },
-    // The query parameter `connector` names the connector whose stored values replace the marks. If the address in the
-    // configuration differs from the stored one, neither secrets nor values of config providers are sent to it. A
+    // The query parameter `connector` names the connector whose stored values replace each `MARK`. If an address in the
+    // configuration differs from the stored address, neither secrets nor values of config providers are sent to it. A
     // read-only console does not resolve variables, and connects only with the stored configuration.
     {
       method: 'PUT',

@@ -19,12 +19,12 @@ export function shownConfig(config: ConfigBody, secrets: ReadonlySet<string>): S
   return { entries, version: createHash('sha256').update(JSON.stringify(entries)).digest('hex') };
 }
 
-/** A given configuration, with stored values in place of marks. */
+/** A given configuration, in which stored values replace each `MARK`. */
 export interface CompletedConfig {
   readonly config: ConfigBody;
-  /** Keys with a mark but without a stored value. */
+  /** Keys whose value is `MARK` although no value is stored. */
   readonly missing: readonly string[];
-  /** Keys with a mark, and their stored values. */
+  /** Stored values of the keys whose value was `MARK`. */
   readonly kept: ReadonlyMap<string, string>;
 }
 
@@ -43,12 +43,14 @@ export function withStoredValues(given: ConfigBody, stored: ConfigBody): Complet
   return { config: Object.fromEntries(entries), missing, kept };
 }
 
-/** The error message for a value that the stored configuration declares as a secret and the new one does not. */
+/**
+ * The error message for a key whose stored value is a secret although the new configuration does not declare it as one.
+ */
 export function bareText(key: string): string {
   return `The stored value of ${key} is a secret, but this configuration does not declare ${key} as one: enter the value`;
 }
 
-/** The error message for a mark without a stored value. */
+/** The error message for a key whose value is `MARK` although no value is stored. */
 export function missingText(key: string): string {
   return `${MARK} replaces a stored value, and none is stored for ${key}: enter the value`;
 }

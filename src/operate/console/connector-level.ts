@@ -23,7 +23,7 @@ const isSwitch = validatorOf(
 
 /**
  * `/ui/connectors/{connector}/log-level`: a temporary log level of a connector. It is served on the listeners of
- * `/admin/loggers`, because it makes the same kind of change.
+ * `/admin/loggers`, because both change log levels.
  */
 export function connectorLevelResource(
   herder: Herder,

@@ -7,7 +7,7 @@ import { answer, flag, pathName, queryText, type Route } from '../../rest/resour
 import { LOG_PART, type LogPart } from './console-answers.ts';
 import { eventBytes, EventStreams, type EventStream } from './event-stream.ts';
 
-/** Maximum number of open logs. */
+/** Maximum number of browsers that follow a log. */
 const MAX_LOGS = 20;
 /** A browser with more unread bytes is disconnected. */
 const MAX_UNREAD_BYTES = 4_194_304;
@@ -19,7 +19,7 @@ const BEAT = Buffer.from(': still here\n\n');
 
 const isPart = validatorOf<LogPart>(LOG_PART);
 
-/** `/ui/connectors/{connector}/log`: new lines of a connector, from all workers that have tasks of it. */
+/** `/ui/connectors/{connector}/log`: new log lines of a connector, from all workers that have tasks of it. */
 export function connectorLogResource(
   herder: Herder,
   health: ConnectorHealth,

@@ -23,7 +23,10 @@ import { KEY_DIFFERENCE } from '../history/history-answers.ts';
  * it.
  */
 
-/** Maximum number of items of each list in the answer of another worker. Later versions may send more members. */
+/**
+ * Maximum number of items of each list in the answer of another worker. Objects may have more members, because the
+ * other worker may be of a later version.
+ */
 const MAX_ITEMS = 10_000;
 
 /** The connector that was created or changed. */
@@ -97,7 +100,7 @@ export const CONSOLE_VALIDATION = objectOf({
 });
 export type ConsoleValidation = ShapeOf<typeof CONSOLE_VALIDATION>;
 
-/** The tables that a source could read, for the user who chooses some. */
+/** The tables among which the user of the console selects those that a source reads. */
 export const SOURCE_TABLES = objectOf({
   tables: arrayOf(
     objectOf({

@@ -158,7 +158,7 @@ class ConsoleView {
     return this.#fleet.look(askFigures(this.#others, asker, '/cluster/tasks'), askRates);
   }
 
-  /** The other workers that have tasks of one connector, or of any. */
+  /** The other workers that have tasks of the connector; without `connector`, those that have any tasks. */
   #workers(connector?: string): readonly string[] {
     return this.#health.workers(connector).filter((worker) => worker !== this.#herder.workerId);
   }

@@ -5,7 +5,7 @@ interface Reading {
 }
 
 const SHORTEST_MS = 1000;
-/** If the last call was longer ago, no console was open in between, and no mean is returned. */
+/** A mean is only returned if the previous call was within this time. Otherwise, no console was open in between. */
 const LONGEST_MS = 60_000;
 
 /** Measures how many cores the process has used on average since the last call. */

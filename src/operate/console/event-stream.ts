@@ -11,7 +11,10 @@ export interface EventStream {
   readonly isClosed: () => boolean;
 }
 
-/** Limits the open streams of one kind. Each client address and each user may have at most half of them. */
+/**
+ * Limits the number of open streams of one kind. Each client address and each user may have at most half of this
+ * number.
+ */
 export class EventStreams {
   readonly #what: string;
   readonly #limit: number;

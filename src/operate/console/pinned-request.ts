@@ -7,9 +7,9 @@ import { httpResponse, type HttpRequest } from '../../http/http-client.ts';
 
 /** A service of this process that serves HTTP. */
 export interface OwnService {
-  /** `https://host:port` */
+  /** `https://host:port`, or `http://host:port` without TLS. */
   readonly url: string;
-  /** The certificate of the service as PEM; absent: the service speaks plain HTTP. */
+  /** The certificate of the service as PEM; absent if the service does not use TLS. */
   readonly certificate?: string | undefined;
 }
 
@@ -19,9 +19,9 @@ export type PinnedRequest = Pick<HttpRequest, 'method' | 'headers' | 'body' | 't
 };
 
 /**
- * Sends a request to a service of this process. The caller must read or destroy the body of the answer. The request is
- * sent only if the server presents the service's own certificate. The system need not trust this certificate, and it
- * need not be valid for the host name in `url`.
+ * Sends a request to a service of this process. The caller must read or destroy the body of the answer. If the service
+ * has a certificate, the request is sent only if the server presents exactly this certificate. The system need not
+ * trust the certificate, and the certificate need not be valid for the host name in `url`.
  */
 export async function pinnedResponse(
   service: OwnService,

@@ -45,8 +45,8 @@ export type DatabaseApi = () => Promise<OwnService | undefined>;
 /**
  * `/ui/sql`: statements for the database's HTTP API, if the API is a service of this worker. Browsers cannot send them
  * to the API themselves, because it has another origin and often a certificate that they do not trust. Users log in as
- * users of the database. Each request has the token in its body, so that no other page can use it. The worker does not
- * store the token.
+ * users of the database. Later requests have the token of the login in their body, not in a cookie, so that pages of
+ * other sites cannot send such requests. The worker does not store the token.
  */
 export function sqlResource(databaseApi: DatabaseApi, isReadOnly: boolean): readonly Route[] {
   let running = 0;

@@ -93,8 +93,9 @@ export class ConnectorDeadLetters {
   }
 
   /**
-   * Previews a replay of the first 100 records of a selection. Returns the outcome of each as JSON text without
-   * secrets. `chain`: options of transforms and predicates that replace those of the connector.
+   * Previews a replay of the first records of a selection, until there are 100 of them or they have 16 MB. Returns the
+   * outcome of each as JSON text without secrets. `chain`: options of transforms and predicates that replace those of
+   * the connector.
    * @throws RequestError 404: no such connector, or it has no dead-letter topic; 400: the configuration is not valid
    */
   async preview(
@@ -167,7 +168,10 @@ export class ConnectorDeadLetters {
     return new SentRecords(connector, deadLetterTopic(config) ?? '', await this.#dependencies.replays.list(connector));
   }
 
-  /** If the schema registry is unreachable, the groups are still shown. */
+  /**
+   * Decodes the examples of groups. If this fails, for example because the schema registry is unreachable, the groups
+   * are still shown, with the error in place of each record.
+   */
   async #decoded(
     ready: ReadyConnector,
     deadLetters: readonly DeadLetterRecord[],
@@ -227,7 +231,10 @@ function withinLimit(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
 }
 
-/** Rows, lines and statements are copied into the answer unchanged. */
+/**
+ * A record in the answer of ConnectorPreview. The answer about dead letters contains its rows, lines and statements
+ * unchanged.
+ */
 type PreviewView = Partial<PreviewedRecord>;
 
 /**
@@ -251,7 +258,7 @@ function outcome(
   return isSame ? 'fails with the same fault' : 'fails with another fault';
 }
 
-/** `replay`: the newest replay that has sent the record. */
+/** The position, the origin and the fault of a dead-letter record, and the newest replay that has sent it. */
 function recordView(deadLetter: DeadLetterRecord, sent: SentRecords) {
   const { partition, offset, timestamp, origin, task, attempt } = deadLetter;
   const replay = sent.replayOf(deadLetter);

@@ -32,17 +32,19 @@ export interface ReplayOrder {
   readonly chain: ConnectorConfig | undefined;
   /** Maximum number of dead-letter records per second. */
   readonly rate: number;
-  /** The user who requests the replay. */
+  /** User and address of the sender of the request. */
   readonly by: string;
 }
 
-/** Maximum number of partitions of the topic, so that a stored replay stays below the limit of OwnStore. */
+/**
+ * Maximum number of partitions that a replay reads, so that the stored replay stays below the size limit of OwnStore.
+ */
 const MAX_PARTITIONS = 1000;
 const MAX_SELECTION_CHARACTERS = 64_000;
 
 /**
  * Requests of clients about replays. The answers are JSON text without secrets. `begin` and `end` throw a NotOwnerError
- * if another worker has the connector.
+ * if another worker owns the connector.
  */
 export class ConnectorReplays {
   readonly #dependencies: ConnectorReplaysDependencies;
@@ -59,8 +61,8 @@ export class ConnectorReplays {
   /**
    * Starts a replay, which sends dead-letter records through the pipeline of a sink again. It does not include records
    * that are written to the topic after this call.
-   * @throws RequestError 404: no such connector, it has no dead-letter topic, or the topic has no record of the group;
-   * 400: the configuration is not valid; 409: a replay is running
+   * @throws RequestError 404: no such connector, it has no dead-letter topic, or the topic has no record of the
+   * selected group; 400: the configuration is not valid; 409: a replay is running
    */
   async begin(connector: string, { selection, chain, rate, by }: ReplayOrder): Promise<string> {
     const { directory, requests, replays, validation, reader, readings } = this.#dependencies;

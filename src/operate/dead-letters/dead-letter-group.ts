@@ -35,7 +35,7 @@ export function deadLetterGroupKey(deadLetter: DeadLetterRecord): DeadLetterGrou
   };
 }
 
-/** The id of a key, which is the same on every worker at any time. */
+/** The id of a group. It depends only on the key of the group, so all workers compute the same id. */
 export function deadLetterGroupId(key: DeadLetterGroupKey): string {
   const parts = [key.stage, key.class, key.sqlstate, key.table, key.column, key.message];
   const text = JSON.stringify(parts.map((part) => part ?? null));

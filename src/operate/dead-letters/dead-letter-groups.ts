@@ -11,12 +11,12 @@ export interface RecordPlace {
 
 export interface DeadLetterGroup extends DeadLetterGroupKey {
   readonly id: string;
-  /** The cause of the first record that was read. */
+  /** The cause of the record that was read first. */
   readonly cause: string | undefined;
   count: number;
-  /** Number of these records that a replay has sent. */
+  /** Number of records of the group that a replay has sent. */
   replayed: number;
-  /** The first record by its timestamp. */
+  /** The record with the earliest timestamp. */
   first: RecordPlace;
   last: RecordPlace;
   readonly examples: DeadLetterRecord[];

@@ -15,7 +15,7 @@ export interface DeadLetterReading {
   readonly limit?: number | undefined;
 }
 
-/** The progress of a reading. */
+/** How far the topic was read, and how many records were found. */
 export interface ReadingProgress {
   /** The dead-letter topic. */
   readonly topic: string;
@@ -52,9 +52,9 @@ export class DeadLetterReader {
 
   /**
    * Calls `onRecord` with each selected record, in offset order per partition, up to the end of the topic at the time
-   * of the call. The next record waits until `onRecord` has resolved; if it returns `false`, the reading ends. Records
-   * of other connectors in the same topic are skipped; records without context headers count as this connector's. If
-   * the signal aborts, the reading ends early, and `hasMore` is true.
+   * of the call. The next record waits until `onRecord` has resolved; if `onRecord` returns `false`, no more records
+   * are read. Records of other connectors in the same topic are skipped; records without context headers count as this
+   * connector's. If the signal aborts, reading ends early, and `hasMore` is true.
    * @throws RequestError 404: the connector has no dead-letter topic
    */
   async readDeadLetters(
@@ -86,7 +86,7 @@ export class DeadLetterReader {
   }
 
   /**
-   * The offsets of each partition that a selection covers now.
+   * The offset range of each partition that the selection covers at the time of the call.
    * @throws RequestError 404: the connector has no dead-letter topic
    */
   async ranges(
@@ -186,8 +186,8 @@ class Scan {
 }
 
 /**
- * Removes overrides that do not apply here: a reading starts at the earliest existing record, and is not a group
- * member.
+ * Removes consumer overrides that are meant for the task: this consumer starts at the earliest existing record, and
+ * joins no group.
  */
 function readingConfig(config: ConnectorConfig): ConnectorConfig {
   const without = new Set(['consumer.override.auto.offset.reset', 'consumer.override.group.instance.id']);

@@ -7,7 +7,7 @@ const REPLAY_ATTEMPT = `${OWN_PREFIX}replay.attempt`;
 const REPLAYED_RECORD = `${OWN_PREFIX}replay.letter`;
 const CAUSED_BY = 'Caused by: ';
 
-/** The position of a record before it became a dead letter. */
+/** The position of the original record. */
 interface RecordOrigin {
   readonly topic: string;
   readonly partition: number;
@@ -35,7 +35,10 @@ export interface DeadLetterRecord {
   /** The Java name of the exception. */
   readonly exception: string | undefined;
   readonly message: string | undefined;
-  /** Class and message of the last cause in the stack trace; absent if the message already says what is wrong. */
+  /**
+   * Class and message of the innermost cause in the stack trace. Only set if the message ends with a colon, because
+   * such a message does not name the cause.
+   */
   readonly cause: string | undefined;
   /** The converter, transform or task class that failed. */
   readonly className: string | undefined;
@@ -44,9 +47,12 @@ export interface DeadLetterRecord {
   readonly column: string | undefined;
   /** Row within the message, from 1. */
   readonly row: number | undefined;
-  /** Number of replays in which the record has failed; 0: it was never replayed. */
+  /** Number of the replay attempt that failed; 0 if the record failed in the connector itself. */
   readonly attempt: number;
-  /** The consumer group of the replay and the position of the record that failed in it: `group/partition/offset`. */
+  /**
+   * `group/partition/offset`: the consumer group of the replay, and the position of the dead-letter record that failed
+   * again.
+   */
   readonly replayed: string | undefined;
 }
 
@@ -89,8 +95,8 @@ export function parseDeadLetter(record: ConsumedRecord): DeadLetterRecord {
 }
 
 /**
- * The innermost cause in the stack trace. It is only needed if the message ends with a colon, because such a message does
- * not say the cause; otherwise `undefined`.
+ * The innermost cause in the stack trace, if the message ends with a colon and therefore does not name the cause;
+ * otherwise `undefined`.
  */
 function causeOf(headerText: (key: string) => string | undefined): string | undefined {
   if (headerText(`${CONTEXT_PREFIX}exception.message`)?.trimEnd().endsWith(':') !== true) return undefined;

@@ -71,7 +71,10 @@ interface DeadLettersParts {
   readonly senders: RequestSenders;
 }
 
-/** `/connectors/{connector}/dead-letters`, which Connect does not have: why records of a sink were not stored. */
+/**
+ * `/connectors/{connector}/dead-letters`, which Connect does not have: groups, previews and replays of dead letters,
+ * and the last faults of tasks.
+ */
 export function deadLettersResource({
   herder,
   recorder,

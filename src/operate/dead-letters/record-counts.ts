@@ -7,7 +7,7 @@ import type { StoredReplay } from './stored-replay.ts';
 
 interface ConnectorTopic {
   readonly connector: string;
-  /** With variables replaced. */
+  /** The configuration, in which values replace the variables. */
   readonly config: ConnectorConfig;
 }
 
@@ -16,12 +16,13 @@ const FIND_TIMEOUT_MS = 30_000;
 /** Limits of counting the records that failed again after a replay was interrupted. */
 const MAX_COUNTED = 5_000_000;
 const COUNT_TIMEOUT_MS = 60_000;
-/** Number of offsets in one part of the set. */
+/** Number of offsets that one bitmap of an `OffsetSet` covers. */
 const PART_OFFSETS = 32_768;
 
 /**
- * Resolves if the topic has records of the selection, or may have some beyond the limits of the reading.
- * @throws RequestError 404: the topic has none
+ * Resolves if the topic has a record of the selection, or if the time limit was reached before all records were
+ * examined.
+ * @throws RequestError 404: the topic has no such record
  */
 export async function requireRecords(
   reader: DeadLetterReader,
@@ -38,9 +39,9 @@ export async function requireRecords(
 }
 
 /**
- * Counts the records that failed again in a replay, and returns the number as text. The new dead letters of these
- * records may be in any partition, after the offset at which the replay ends there. If the task has put a record twice,
- * there may be two dead letters, but the record counts once.
+ * Counts the records that failed again in a replay, and returns the number as text. The dead letters of these failures
+ * may be in any partition. If the replay covers the partition, they are at or after its `end` there. If the task has
+ * put a record twice, there may be two dead letters, but the record counts once.
  */
 export async function countFailedRecords(
   reader: DeadLetterReader,

@@ -28,7 +28,7 @@ const REPORT_EVERY_MS = 1000;
 /**
  * Counts the records of a replay's task. A record is added to the totals once it is stored or known to be unselected,
  * and all earlier records of its partition have been added. So the totals of a partition cover exactly the records
- * before one position, and both can be stored together. A record that is read again counts once.
+ * before one position, and are stored together with this position. A record that is read again counts once.
  */
 export class ReplayCounts {
   readonly #parts: ReadonlyMap<number, Part>;
@@ -53,7 +53,7 @@ export class ReplayCounts {
     this.#onProgress = onProgress;
   }
 
-  /** Whether the replay includes this record. Records from `end` on were written after the replay began. */
+  /** Whether the record is in the offset range of the replay. */
   has({ partition, offset }: Place): boolean {
     const part = this.#parts.get(partition);
     return part !== undefined && offset >= part.from && offset < part.end;
@@ -79,8 +79,8 @@ export class ReplayCounts {
   }
 
   /**
-   * Called with the committed position of a partition when the task gets it. An earlier task may have stored more
-   * records than it has counted.
+   * Called when a partition is assigned to the task. `position`: the committed position, which may be after the records
+   * that an earlier task has counted.
    * @returns the offset at which reading starts
    */
   assigned(partition: number, position = 0): number {
@@ -127,7 +127,10 @@ export class ReplayCounts {
     if (record !== undefined) record.outcome = outcome;
   }
 
-  /** Called when all records before the position were read. Some offsets may have no record. */
+  /**
+   * Called with the position of the consumer. All records before it were read, although some offsets may have no
+   * record.
+   */
   passed(partition: number, position: number): void {
     const part = this.#parts.get(partition);
     if (part === undefined) return;

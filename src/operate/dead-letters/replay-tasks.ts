@@ -14,10 +14,13 @@ import { ReplayConsumer } from './replay-consumer.ts';
 import { ReplayCounts } from './replay-counts.ts';
 import { ReplayFailures } from './replay-failures.ts';
 
-/** Interval of offset commits, besides those that the sink requests. */
+/** Interval of offset commits, in addition to the commits that the sink requests. */
 const COMMIT_MS = 1000;
 
-/** Builds the tasks of replays: sink tasks that read the dead-letter topic. The factory builds all other tasks. */
+/**
+ * Builds the tasks of replays, which are sink tasks that read the dead-letter topic. The wrapped factory builds all
+ * other tasks.
+ */
 export class ReplayTasks implements TaskBuilder {
   readonly #factory: TaskFactory;
   readonly #clients: Pick<TaskClients, 'sinkConsumer'>;
@@ -73,8 +76,8 @@ export class ReplayTasks implements TaskBuilder {
 }
 
 /**
- * Properties of the consumer of a replay. Its own group has no offsets at first. A `group.instance.id` applies only to
- * the connector's group.
+ * Properties of the consumer of a replay. A replay has a group of its own, which has no offsets at first. A
+ * `group.instance.id` applies only to the connector's group.
  */
 function ownGroup({ group }: ReplayAssignment): FixedProperties {
   return { 'group.id': group, 'auto.offset.reset': 'earliest', 'group.instance.id': undefined };

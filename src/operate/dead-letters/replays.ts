@@ -38,9 +38,9 @@ const WRITE_EVERY_MS = 1000;
 const MAX_REASON = 2000;
 
 /**
- * Replays of dead letters: one at a time for each connector, as a task beside the connector's own, on the worker that
- * has the connector. `begin` and `end` are called only there. The replays are kept in OwnStore, so that another worker
- * that gets the connector resumes them.
+ * Replays of dead letters. A connector can have one running replay: a task in addition to the tasks of the connector,
+ * on the worker that owns the connector. `begin` and `end` are called only there. The replays are kept in OwnStore, so
+ * that another worker that gets the connector resumes them.
  *
  * A replay: RUNNING -> DONE | FAILED | STOPPED.
  */
@@ -234,7 +234,7 @@ export class Replays implements HerderListener {
     if (running.hasEnded) return running.latest;
     await this.#stopTask(running);
     const failed = await this.#countFailed(connector, running.latest);
-    // The worker may have begun to stop in the meantime.
+    // The replay may have been released in the meantime.
     if (running.hasEnded) return running.latest;
     running.end(state, reason === null ? null : this.#dependencies.hide(reasonOf(reason)).slice(0, MAX_REASON), failed);
     this.#ended.add(replayKey(connector, running.latest.id));
@@ -308,8 +308,8 @@ function reasonOf(trace: string): string {
 }
 
 /**
- * The assignment of the replay's task. Its configuration is that of the connector, with the transforms and the rate limit of
- * the replay, and without an end at the first error (`errors.tolerance=all`).
+ * The assignment of the replay's task. It has the configuration of the connector, with the transforms and the rate
+ * limit of the replay. With `errors.tolerance=all`, it does not end at the first error.
  */
 function assignment(connector: string, desired: ConnectorState, replay: StoredReplay): TaskAssignment {
   const { id, topic, group, partitions, selection, rate, chain } = replay;

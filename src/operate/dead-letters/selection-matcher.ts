@@ -7,8 +7,8 @@ import type { DeadLetterRecord } from './dead-letter-record.ts';
 import { deadLetterGroupId, deadLetterGroupKey } from './dead-letter-group.ts';
 
 /**
- * Tests whether a dead-letter record is a connector's and in a selection. Records without context headers count as the
- * connector's.
+ * Tests whether a dead-letter record belongs to a connector and to a selection. Records without context headers count
+ * as records of the connector.
  */
 export class SelectionMatcher {
   readonly #connector: string;

@@ -51,7 +51,10 @@ export class WorkerDrains {
     this.#workerId = workerId;
   }
 
-  /** The workers of the group. Throws a NotOwnerError unless this worker leads. */
+  /**
+   * The workers of the group. Throws a NotOwnerError unless this worker leads, and a RequestError 409 if the leader is
+   * not a Sluice worker.
+   */
   workers(): readonly DrainedWorker[] {
     const placement = this.#placement;
     if (placement.isLeaderForeign) {
@@ -76,7 +79,8 @@ export class WorkerDrains {
 
   /**
    * Starts or ends the drain of a worker. Throws a NotOwnerError unless this worker leads, and a RequestError: 404 if
-   * the worker is not in the group, 409 if no other worker takes work.
+   * the worker is not in the group; 409 if no other worker takes work, or if the leader is not a Sluice worker; 500 or
+   * 503 if the order cannot be sent to the worker.
    */
   async drain(workerId: string, drain: boolean): Promise<DrainedWorker> {
     const workers = this.workers();

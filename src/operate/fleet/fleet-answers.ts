@@ -16,7 +16,10 @@ import {
 import { CONNECTOR_TYPE } from '../../rest/answers.ts';
 import { VERDICTS } from '../health/verdicts.ts';
 
-/** Maximum number of items of each list in the answer of another worker. Later versions may send more members. */
+/**
+ * Maximum number of items of each list in the answer of another worker. Objects may have more members, because the
+ * other worker may be of a later version.
+ */
 const MAX_ITEMS = 1000;
 const POINTS = limited(arrayOf(nullable(NUMBER)), MAX_ITEMS);
 
@@ -45,7 +48,10 @@ export type FleetRow = ShapeOf<typeof FLEET_ROW>;
 export const OWN_RATES = arrayOf(withMore(objectOf({ name: TEXT, rate: nullable(NUMBER), spark: POINTS })));
 export type OwnRate = ShapeOf<typeof OWN_RATES>[number];
 
-/** The last hour of a connector on one worker, the oldest point first; `null`: nothing ran there at that time. */
+/**
+ * The last hour of a connector on one worker, the oldest point first; `null`: there was no value, for example because
+ * no task ran there at that time.
+ */
 export const WORKER_HISTORY = withMore(
   objectOf({
     worker: TEXT,

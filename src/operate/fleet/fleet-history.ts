@@ -10,19 +10,19 @@ import type { ConnectorHistory } from './fleet-answers.ts';
 export const HISTORY_SERIES = ['rate', 'lag', 'letters', 'batchMs', 'batchSize', 'retries'] as const;
 type HistorySeries = (typeof HISTORY_SERIES)[number];
 
-/** The last point; `null`: no task of the connector runs here. */
+/** The last point; `null`: no value, for example because no task of the connector runs here. */
 export type NewestFigures = Readonly<Record<HistorySeries, number | null>>;
 
 const INTERVAL_MS = 5000;
 const POINTS = 720;
-/** A ring has 17 kB, so this number of rings has 20 MB. */
+/** The ring of a connector takes 17 kB, so 1,150 rings take 20 MB. */
 const MAX_CONNECTORS = 1150;
 const SPARK_POINTS = 60;
 
 interface Counts {
   records: number;
   letters: number;
-  /** `undefined`: no task reads here. */
+  /** `undefined`: no task on this worker has a partition. */
   lag: number | undefined;
   retries: number;
   batchMs: number;

@@ -115,7 +115,7 @@ function silentWorkers(views: readonly HealthView[]): readonly SilentWorker[] {
   return [...found.values()];
 }
 
-/** Sums up the rates of all workers by connector. All sparks end with the current minute. */
+/** Sums up the rates of all workers by connector. All sparklines end with the current minute. */
 function merged(workers: readonly (readonly OwnRate[])[]): ReadonlyMap<string, OwnRate> {
   const found = new Map<string, OwnRate>();
   for (const each of workers.flat()) {

@@ -18,16 +18,16 @@ export interface CommittedLag {
 }
 
 const EVERY_MS = 5000;
-/** Maximum number of connectors in one round. Their offsets are read one after another. */
-const MAX_IN_ROUND = 20;
+/** Maximum number of connectors whose offsets are read in one interval. */
+const MAX_PER_INTERVAL = 20;
 const MAX_TOPICS = 200;
 /** States of tasks whose consumers know their lag. */
 export const READING: ReadonlySet<string> = new Set(['RUNNING', 'PAUSED']);
 
 /**
  * Reads the lags of this worker's sinks that have no reading task because they are stopped, failed or unassigned. The
- * lags of other sinks are reported by their tasks. Each sink costs one request every five seconds, less often if there
- * are more than twenty.
+ * lags of other sinks are reported by their tasks. The offsets of each such sink are read every five seconds, or less
+ * often if there are more than twenty. The sinks are read one after another.
  */
 export class CommittedLags {
   readonly #directory: Pick<ConnectorDirectory, 'names' | 'status'>;
@@ -87,13 +87,16 @@ export class CommittedLags {
       }
       const readAt = (name: string): number => this.#readAt.get(name) ?? -Infinity;
       idle.sort((a, b) => readAt(a) - readAt(b));
-      for (const name of idle.slice(0, MAX_IN_ROUND)) await this.#readOne(name);
+      for (const name of idle.slice(0, MAX_PER_INTERVAL)) await this.#readOne(name);
     } finally {
       this.#isReading = false;
     }
   }
 
-  /** Reads the lag of one connector. If it was deleted or resumed meanwhile, the next round forgets it. */
+  /**
+   * Reads the lag of one connector. If the connector was deleted or resumed meanwhile, its lag is removed at the next
+   * interval.
+   */
   async #readOne(connector: string): Promise<void> {
     this.#readAt.set(connector, performance.now());
     try {

@@ -77,7 +77,7 @@ const TURN_MS = 5;
 export class ConnectorHealth implements HerderListener {
   readonly #dependencies: HealthDependencies;
   readonly #silent = new SilentWorkers();
-  /** Verdict times by the figures of all workers, and by those of this worker alone. */
+  /** Times of the verdicts on the figures of all workers, and of those on the figures of this worker alone. */
   readonly #times = { all: new VerdictTimes(), own: new VerdictTimes() };
 
   constructor(dependencies: HealthDependencies) {
@@ -108,7 +108,7 @@ export class ConnectorHealth implements HerderListener {
     return { tasks: placed.map(({ figures }) => figures), committed: committed === undefined ? [] : [committed] };
   }
 
-  /** The figures of all tasks on this worker, each with only the first of its partitions and missing topics. */
+  /** The figures of all tasks on this worker, with at most one partition and one missing topic for each task. */
   async allOwnFigures(): Promise<WorkerFigures> {
     const placed = await this.#own(this.#statuses());
     const tasks = placed.map(({ connector, figures }) => ({

@@ -172,7 +172,7 @@ function undeliveredOf({ metrics }: TaskReport): number {
   );
 }
 
-/** Without a report, the figures are those of the status. */
+/** Without a report, only the state, the worker and the thread are known. */
 function figuresOf(
   id: TaskId,
   status: PlacedState,

@@ -8,7 +8,7 @@ interface SeenVerdict {
   readonly sinceMs: number;
 }
 
-/** Number of verdicts that are kept of each connector. */
+/** Number of verdicts that are kept for each connector. */
 const MAX_VERDICTS = 20;
 
 /** The last verdicts of each connector and since when it had them, as far as this worker has seen. */

@@ -59,7 +59,7 @@ export interface ConnectorFigures {
   readonly listsTopics?: boolean | undefined;
   /** Whether the tasks are only those of one worker. */
   readonly isPartial?: boolean | undefined;
-  /** Restart states of what has failed. */
+  /** Restart states of the failed connector instance and the failed tasks. */
   readonly restarts?: readonly RestartView[];
 }
 
@@ -282,10 +282,9 @@ const PACKAGE = /^(?:[a-z][\w$]{0,60}\.){1,12}(?=[A-Z])/;
 const SYSTEM_ERROR = /^java\.lang\.RuntimeException: [a-z]{1,30} E[A-Z]{3,30}\b/;
 
 /**
- * The innermost cause in a trace, because the outer causes only say that the task ended, not why. If the innermost
- * cause is an error of Node, which does not name the server, the cause around it is used instead; if several enclosing
- * causes in a row have the same class, the outermost of them is used. If a cause names the record, the position of the
- * record is appended.
+ * The innermost cause in a trace, because the outer causes only say that the task ended, not why. An error of Node does
+ * not name the server. If it is the innermost cause, the cause around it is used instead, or the outermost of several
+ * consecutive causes of that class. If the trace names the record, the position of the record is appended.
  */
 function causeOf(trace: string | null): string {
   const text = trace ?? '';
@@ -301,7 +300,10 @@ function causeOf(trace: string | null): string {
   return place === undefined || line.includes(place) ? line : `${line} (${place})`;
 }
 
-/** The position of the outermost cause of the same class as the cause before `end`. */
+/**
+ * Starts from the cause before `end`, and goes outwards while the class stays the same. Returns where the last such
+ * cause begins; -1 if it is the exception itself.
+ */
 function outermostOfKind(trace: string, end: number): number {
   const classAt = (at: number): string =>
     /^[\w.$]{1,200}/.exec(trace.slice(at < 0 ? 0 : at + CAUSED_BY.length))?.[0] ?? '';

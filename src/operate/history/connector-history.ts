@@ -13,7 +13,7 @@ import { UnrecordedChanges } from './unrecorded-changes.ts';
 /** An entry as it is shown. */
 export interface HistoryItem {
   readonly entry: HistoryEntry;
-  /** The difference to the previous configuration; `null`: unknown. */
+  /** The difference from the previous configuration; `null`: unknown. */
   readonly difference: readonly KeyDifference[] | null;
 }
 
@@ -45,7 +45,7 @@ export class ConnectorHistory implements HerderListener, ChangeRecorder {
   readonly #hide: (text: string) => string;
   readonly #log: HistoryLog;
   readonly #unrecorded: UnrecordedChanges;
-  /** Number of changes of a connector that are in progress here. */
+  /** Number of changes that this worker is making, by connector. */
   readonly #changing = new Map<string, number>();
 
   /** `hide` removes known secrets from a text. */
@@ -147,7 +147,7 @@ export class ConnectorHistory implements HerderListener, ChangeRecorder {
     return { today, then, difference: keys, newest: entries.at(-1)?.n ?? n };
   }
 
-  /** Deleted connectors that have a history, the last one first. */
+  /** Deleted connectors that have a history, the one that was deleted last first. */
   async deleted(): Promise<readonly DeletedConnector[]> {
     const { configs } = this.#dependencies;
     await this.#log.refresh();

@@ -4,7 +4,7 @@ import type { KeptConfig } from './history-entry.ts';
 
 const HIDDEN = '[hidden]';
 
-/** Keys whose values differ, in their order. `hide` removes known secrets from a text. */
+/** Keys whose values differ, sorted by name. `hide` removes known secrets from a text. */
 export function difference(
   before: KeptConfig,
   after: KeptConfig,

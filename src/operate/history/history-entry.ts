@@ -12,7 +12,7 @@ export type KeptConfig = Readonly<Record<string, string | null>>;
 export interface HistoryEntry {
   readonly key: string;
   readonly connector: string;
-  /** Increases with each change of the connector. */
+  /** Number of the change; increases with each change of the connector. */
   readonly n: number;
   readonly atMs: number;
   readonly what: Change;
@@ -21,13 +21,13 @@ export interface HistoryEntry {
   readonly state: TargetState;
   /** The worker that made the change, or found it; absent in entries of earlier versions. */
   readonly worker?: string;
-  /** The task that was restarted; absent: the connector. */
+  /** Number of the task that was restarted; absent if the connector was restarted. */
   readonly task?: number;
-  /** Whether the worker restarted it automatically after a failure. */
+  /** Set for an automatic restart after a failure. */
   readonly automatic?: boolean;
   /** Number of the change whose configuration was restored. */
   readonly restoredFrom?: number;
-  /** The whole configuration after the change. Absent if the change did not affect it, or if it is too large. */
+  /** The whole configuration after the change. Only set for `CONFIG_CHANGES`, and only if it is not too large. */
   readonly config?: KeptConfig;
   readonly tooLarge?: boolean;
   /** Keys of `config` whose values are secrets, as the plugins declare. */
@@ -39,7 +39,7 @@ export interface HistoryEntry {
 type NewEntry = Omit<HistoryEntry, 'key' | 'connector' | 'bytes'>;
 
 export const HISTORY_PREFIX = 'history/';
-/** The store accepts records of 256 kB. */
+/** OwnStore accepts values of at most 256 kB, which also contain the other members of the entry. */
 const MAX_CONFIG_BYTES = 200 * 1024;
 /** Caches parsed entries, because all entries are examined after each change. */
 const read = new WeakMap<StoredJson, HistoryEntry>();

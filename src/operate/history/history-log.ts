@@ -42,7 +42,7 @@ type StoredEntry = readonly [key: string, stored: StoredJson];
 const WRITES_AT_ONCE = 100;
 const STATE_CHANGES = { STARTED: 'resumed', PAUSED: 'paused', STOPPED: 'stopped' } as const;
 
-/** The history entries of all connectors in the worker's internal topic. Writes are made one after another. */
+/** The history entries of all connectors in OwnStore. Writes are made one after another. */
 export class HistoryLog {
   readonly #dependencies: HistoryLogDependencies;
   readonly #queue = new SerialQueue();
@@ -104,7 +104,7 @@ export class HistoryLog {
       const writes = snapshots.flatMap((snapshot) => {
         const entries = known.get(snapshot.connector) ?? [];
         const what = unrecordedChange(snapshot, entries, first);
-        // A later change is noticed separately.
+        // If the connector has changed since the snapshot, this is noticed separately and recorded then.
         const isOld = entries.length > 0 && this.snapshot(snapshot.connector).changedAt !== snapshot.changedAt;
         return what === undefined || isOld ? [] : [() => this.#write(snapshot, entries, { what, by: null })];
       });

@@ -52,7 +52,10 @@ export function historyResource(
   ];
 }
 
-/** Only the leader can restore a configuration. */
+/**
+ * The configuration and state after change `n`. Throws a NotOwnerError unless this worker leads, because only the
+ * leader can restore a configuration.
+ */
 export async function configAt(herder: Herder, history: ConnectorHistory, name: string, n: number) {
   await withinTimeLimit(herder.stage, herder.requests.mustLead());
   return withinTimeLimit(herder.stage, history.configAt(name, n));

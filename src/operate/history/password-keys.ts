@@ -11,7 +11,10 @@ export async function passwordKeys(config: KeptConfig, plugins: PluginRegistry):
   return [...types].flatMap(([key, type]) => (type === 'PASSWORD' ? [key] : []));
 }
 
-/** Keys whose values must not be shown: as plugins and Kafka's clients declare, otherwise by their names and values. */
+/**
+ * Keys whose values must not be shown. If neither a plugin nor Kafka's clients declare the key, its name and its value
+ * decide.
+ */
 export async function secretKeys(config: KeptConfig, plugins: PluginRegistry): Promise<ReadonlySet<string>> {
   const typeOf = await optionTypes(config, plugins);
   const secret = Object.entries(config).filter(([key, value]) => isSecretValue(key, value ?? '', typeOf(key)));

@@ -6,8 +6,9 @@ const STATE_CHANGES = 50;
 const OVERALL = { entries: 10_000, bytes: 32 * 1024 * 1024 };
 
 /**
- * Keys of the oldest entries beyond the limits of a connector and of all connectors. An existing connector keeps its
- * newest entry and its newest configuration, unless nothing is kept at all. `max`: `history.max.changes`.
+ * Keys of the entries that must be removed: the oldest ones beyond the limits for each connector and for all connectors
+ * together. An existing connector keeps its newest entry and its newest configuration, unless nothing is kept at all.
+ * `max`: `history.max.changes`.
  */
 export function beyondLimits(
   entries: readonly HistoryEntry[],

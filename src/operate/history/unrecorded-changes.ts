@@ -34,7 +34,7 @@ export class UnrecordedChanges {
     const names = log.isOn ? new Set([...this.#names(), ...log.all().keys()]) : [];
     const snapshots = [...names].map((name) => log.snapshot(name));
     log.inBackground(log.appendUnrecorded(snapshots, 'found'));
-    // A worker with a higher limit may have kept more entries.
+    // Another worker with a higher `history.max.changes` may have kept more entries.
     log.inBackground(log.trim());
   }
 

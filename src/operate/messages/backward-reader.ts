@@ -14,7 +14,7 @@ export interface ReadPartition {
 }
 
 export interface Bounds {
-  /** After this number of records no further window is read. */
+  /** When this number of records has been examined, no further records are read. */
   readonly maxRecords: number;
   /** Maximum size in bytes of the records in memory. */
   readonly maxBytes: number;

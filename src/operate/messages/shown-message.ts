@@ -31,7 +31,10 @@ export class MessageDecoder {
     this.#converters = converters;
   }
 
-  /** The whole text of a key; `undefined`: it cannot be decoded. Throws an UnavailableError. */
+  /**
+   * The whole text of a key; `undefined`: it cannot be decoded. Throws an UnavailableError if a service that the
+   * converter needs is unreachable.
+   */
   async keyText({ topic, key }: ConsumedRecord): Promise<string | null | undefined> {
     try {
       return partText(await this.#converted('key', topic, key)).text;

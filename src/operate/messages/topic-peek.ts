@@ -20,7 +20,7 @@ import { BackwardReader, type Bounds, type ReadPartition } from './backward-read
 import type { MessagePage } from './message-answers.ts';
 import { MessageDecoder } from './shown-message.ts';
 
-/** A search for messages. All bounds are upper bounds, because the newest messages come first. */
+/** A search for messages. `offset`, `time` and `before` are upper bounds, because the newest messages come first. */
 export interface PeekQuery {
   readonly topic?: string | undefined;
   readonly partition?: number | undefined;
@@ -94,7 +94,7 @@ export class TopicPeek {
 
   /**
    * A preview of what the connector would do with one message; see `ConnectorPreview`.
-   * @throws RequestError 404: no such connector, or no such message
+   * @throws RequestError 404: no such connector, or no such message; 400: the connector is not a sink
    */
   async preview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
     const ready = await readyConnector(connector, this.#dependencies, FOR_READING);
@@ -199,7 +199,7 @@ export class TopicPeek {
 }
 
 interface Found {
-  /** The first 100 existing topics of the connector, with the numbers of their partitions. */
+  /** The first 100 existing topics of the connector, and the requested topic, with their numbers of partitions. */
   readonly topics: readonly { readonly topic: string; readonly partitions: number }[];
   readonly partitions: readonly ReadPartition[];
 }

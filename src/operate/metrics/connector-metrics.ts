@@ -6,8 +6,8 @@ import type { MetricsSource } from './metrics-source.ts';
 const TASK_STATES = ['RUNNING', 'PAUSED', 'FAILED', 'UNASSIGNED', 'DESTROYED', 'RESTARTING'] as const;
 
 /**
- * Metrics of the connectors and tasks of this worker. As in Java, a worker only reports its own, so that sums over the
- * workers of a cluster are correct.
+ * Metrics of the connectors and tasks of this worker. As in Java, a worker does not report those of other workers, so
+ * that sums over the workers of a cluster are correct.
  */
 export function connectorMetrics(
   source: Pick<MetricsSource, 'directory' | 'placement' | 'startups'>,

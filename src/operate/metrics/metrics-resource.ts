@@ -45,16 +45,16 @@ async function answerMetrics(
   context.body = isCompressed ? text.pipe(createGzip({ level: constants.Z_BEST_SPEED })) : text;
 }
 
-/** Minimum number of characters of a piece, except for the last one. */
-const PIECE_LENGTH = 65_536;
+/** Minimum length in characters of the chunks that are sent, except for the last one. */
+const MIN_CHUNK_LENGTH = 65_536;
 
 function* joined(pieces: Iterable<string>): Generator<string> {
-  let joint = '';
+  let chunk = '';
   for (const piece of pieces) {
-    joint += piece;
-    if (joint.length < PIECE_LENGTH) continue;
-    yield joint;
-    joint = '';
+    chunk += piece;
+    if (chunk.length < MIN_CHUNK_LENGTH) continue;
+    yield chunk;
+    chunk = '';
   }
-  if (joint !== '') yield joint;
+  if (chunk !== '') yield chunk;
 }

@@ -7,7 +7,7 @@ import type { CommittedLags } from '../health/committed-lags.ts';
 import type { Verdict } from '../health/verdicts.ts';
 import type { ClusterView, Placement } from '../../herder/group/placement.ts';
 
-/** The sources of the metrics. Each metrics page calls them again. */
+/** The data from which the metrics are derived. Each request for the metrics reads it again. */
 export interface MetricsSource {
   readonly directory: ConnectorDirectory;
   /** Which connectors and tasks belong to this worker. */
@@ -23,7 +23,7 @@ export interface MetricsSource {
    * reports.
    */
   verdicts(reports: readonly TaskReport[]): Promise<readonly { readonly name: string; readonly verdict: Verdict }[]>;
-  /** Starts of connectors and tasks, by the names of `connect-worker-metrics`. */
+  /** Counts of starts of connectors and tasks, by attribute of `connect-worker-metrics`. */
   startups(): Readonly<Record<string, number>>;
   restarts(): RestartFigures;
   readonly replays: { readonly figures: ReplayFigures };

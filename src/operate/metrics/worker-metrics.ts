@@ -123,7 +123,7 @@ function addParts(page: MetricsPage, { id, type, details }: TaskReport): void {
   }
 }
 
-/** Figures that a task counts itself. */
+/** Metrics that the task itself defines. */
 function addOwn(page: MetricsPage, { id, details }: TaskReport): void {
   for (const { name, help, labels, value } of details?.metrics ?? []) {
     const all: Record<string, string> = {};

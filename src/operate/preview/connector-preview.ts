@@ -25,7 +25,7 @@ export interface PreviewDependencies {
   readonly secrets: SecretMask;
 }
 
-/** The topic of messages if a preview names none. */
+/** The topic of messages if neither the request nor the configuration names one. */
 const NO_TOPIC = 'preview';
 const DEFAULT_COUNT = 10;
 const READ_TIMEOUT_MS = 10_000;

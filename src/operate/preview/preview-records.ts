@@ -63,8 +63,9 @@ export async function convertSamples(
 }
 
 /**
- * Throws the cause of an error instead of the error. An error that no record causes, such as an unreachable schema
- * registry, ends a preview as it ends a task, but the message of a preview should begin with the reason.
+ * Throws the cause of an error instead of the error, so that the message of a preview begins with the reason. Only
+ * errors that no record causes are thrown, such as that the schema registry is unreachable. They end a preview as they
+ * would end a task.
  */
 async function withReason<T>(convert: () => T | Promise<T>): Promise<T> {
   try {

@@ -29,7 +29,9 @@ export interface PreviewRequest {
 
 const DECODING = /^(?:connector\.class$|(?:key|value|header)\.converter(?:\.|$)|consumer\.override\.)/;
 
-/** Whether the option belongs to the converters or to the consumer of the messages. */
+/**
+ * Whether decoding messages needs the option: it names the connector class, or configures a converter or the consumer.
+ */
 export function isForDecoding(key: string): boolean {
   return DECODING.test(key);
 }

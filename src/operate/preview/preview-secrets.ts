@@ -19,10 +19,10 @@ export async function storedConnector(config: ConnectorConfig, plugins: PluginRe
 const SECRETS = 'stored secrets or variables of config providers';
 
 /**
- * Whether the preview uses secrets that the caller did not supply: stored ones, or values of config providers. If it
- * does, the class, the addresses and the formats must be the stored ones, and the messages must be from topics of the
- * connector. Only passwords and addresses may contain such secrets, because options that shape records would reveal
- * them in pieces that no mask recognizes.
+ * Whether the preview uses secrets that the caller did not supply: stored secrets, or values of config providers. If it
+ * does, the class, the addresses and the formats must be those of the stored configuration, and the messages must be
+ * from topics of the connector. Only passwords and addresses may contain such secrets. Options that shape records must
+ * not, because records could show parts of a secret, which no mask recognizes.
  * @throws RequestError 400
  */
 export async function usesStoredSecrets(request: PreviewRequest, plugins: PluginRegistry): Promise<boolean> {
@@ -65,7 +65,7 @@ function withheldText(keys: readonly string[], because: readonly string[]): stri
   return `The secret of ${keys.join(', ')} is not sent to the address that ${because.join(', ')} names now: give the value`;
 }
 
-/** Whether the value is only sent, and does not shape records. */
+/** Whether the value is only used to connect to a service, and does not appear in records. */
 function isHiddenUse(key: string, type: string | undefined): boolean {
   if (type === 'PASSWORD') return true;
   return !isChainOption(key) && (isAddress(key) || isSecretValue(key, 'any', type));

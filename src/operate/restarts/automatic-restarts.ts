@@ -52,11 +52,11 @@ const SESSION_CHECK_MS = 1000;
 const LAST_WRITES_MS = 5000;
 
 /**
- * Restarts failed connectors and tasks of this worker by `restart.policy`. The restart state is kept in the worker's
- * internal topic, so that another worker continues the count.
+ * Restarts failed connectors and tasks of this worker by `restart.policy`. The restart states are kept in OwnStore, so
+ * that another worker continues the count.
  *
  * A target: healthy -> failed -> WAITING -> STARTED -> healthy after the quiet time, or failed again; or failed ->
- * GIVEN_UP. A restart request or another configuration resets it at once.
+ * GIVEN_UP. A restart request or a change of the configuration removes the restart state of the target.
  */
 export class AutomaticRestarts implements HerderListener {
   readonly #dependencies: AutomaticRestartsDependencies;

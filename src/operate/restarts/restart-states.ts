@@ -15,8 +15,8 @@ import type { RestartTarget } from '../../herder/herder-listener.ts';
 import { restartView, type RestartView } from './restart-view.ts';
 
 /**
- * The restart states of all targets, in the worker's internal topic. The states of this worker's own targets are also
- * kept in memory, because the topic may lag behind or be unreachable.
+ * The restart states of all targets, in OwnStore. The states of this worker's own targets are also kept in memory,
+ * because the topic of OwnStore may lag behind or be unreachable.
  */
 export class RestartStates {
   readonly #own: OwnStore;
@@ -55,7 +55,7 @@ export class RestartStates {
     if (isStored) this.#writer.set(key, null);
   }
 
-  /** Called when another worker gets the target. From then on, the stored state applies. */
+  /** Called when the target is revoked from this worker. From then on, the stored state applies. */
   release(target: RestartTarget): void {
     this.#known.delete(restartKey(target));
   }

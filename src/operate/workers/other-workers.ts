@@ -3,7 +3,7 @@ import type { PeerClient } from '../../herder/peer-client.ts';
 import type { Context } from '../../rest/resource.ts';
 import type { WorkerUrls } from './worker-urls.ts';
 
-/** If another worker does not answer within this time, the result does not include its part. */
+/** If another worker does not answer within this time, the result is incomplete. */
 const PEER_MS = 3000;
 const LEADER_MS = 1500;
 const MAX_PEER_BYTES = 33_554_432;
@@ -24,7 +24,10 @@ export function askerOf(context: Context): Asker {
   return { authorization: context.get('authorization'), ownUrl: String(context.state['ownUrl']) };
 }
 
-/** Sends one request to each worker, with the credentials of the client. */
+/**
+ * Sends requests to other workers. The credentials of the client are sent only to addresses that the group has
+ * reported.
+ */
 export class OtherWorkers {
   readonly #peers: PeerClient;
   readonly #urls: WorkerUrls;

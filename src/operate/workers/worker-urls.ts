@@ -7,7 +7,7 @@ import type { WorkerDrains } from '../drain/worker-drains.ts';
 export interface WorkerAddress {
   /** The address without a trailing slash. */
   readonly url: string;
-  /** The group itself has reported the address, so credentials may be sent there. */
+  /** Whether the group itself has reported the address. Credentials may only be sent to such addresses. */
   readonly isOfGroup: boolean;
 }
 
@@ -76,7 +76,7 @@ export class WorkerUrls {
           this.#generation = generation;
         }
       } catch {
-        // Addresses that are already known stay in use. Those of other workers are derived from their worker ids.
+        // Addresses that are already known stay in use. All others are derived from the worker ids.
       }
       return leaderUrl;
     }
