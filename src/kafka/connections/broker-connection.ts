@@ -117,7 +117,7 @@ export class BrokerConnection {
     await this.#opening?.catch(() => undefined);
     await connection?.disconnect();
     if (socket !== undefined && !socket.closed) await new Promise((resolve) => socket.once('close', resolve));
-    // The operating system closes the handle one event loop turn after the event.
+    // The handle of the socket is closed one event loop turn after its `close` event.
     await nextTurn();
   }
 

@@ -41,7 +41,7 @@ interface Leader {
   readonly node: number;
   /** -1 if unknown. */
   readonly epoch: number;
-  /** When a broker first reported an older epoch, in milliseconds since the epoch; `undefined` if none has. */
+  /** Time at which a broker first reported an older leader epoch (`Date.now()`); `undefined` if none has. */
   readonly behindSince?: number | undefined;
 }
 
@@ -89,7 +89,7 @@ export class TopicMetadata {
     return failure;
   }
 
-  /** False until the first update. */
+  /** True after the first successful update. */
   get known(): boolean {
     return this.#updatedAt > 0;
   }
