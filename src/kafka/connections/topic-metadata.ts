@@ -47,8 +47,8 @@ interface Leader {
 
 /**
  * Keeps the metadata of the topics that a client needs up to date. Refreshes it after its maximum age, soon after
- * `requestUpdate`, and every 1.5 s while a topic that was requested by name does not exist. Runs in the background from `start`
- * to `stop`.
+ * `requestUpdate`, and, for topics requested by name, every 1.5 s while a topic does not exist or a partition has no leader.
+ * Runs in the background from `start` to `stop`.
  */
 export class TopicMetadata {
   readonly #cluster: Cluster;

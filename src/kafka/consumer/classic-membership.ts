@@ -339,8 +339,8 @@ export class ClassicMembership implements GroupProtocol, Membership {
   }
 
   /**
-   * Resumes the membership of the handover. Returns `undefined` if there is no handover or its subscription differs; the caller
-   * then joins the group.
+   * Resumes the membership of the handover. Returns `undefined` if there is no handover, or if its group, assignor or topics do
+   * not match; the caller then joins the group.
    */
   #resumeHandover(): Generation | undefined {
     const handover = this.#handover;
