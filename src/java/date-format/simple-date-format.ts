@@ -32,9 +32,9 @@ export class SimpleDateFormat {
   readonly pattern: string;
   readonly #parts: readonly PatternPart[];
   readonly #parser: DateTextParser;
-  /** Fields of the last formatted day, because consecutive times mostly share a day. */
+  /** Cache: fields of the last formatted day. Consecutive times mostly share a day. */
   #day: { readonly number: number; readonly fields: DayFields } = { number: 0, fields: fieldsOf(0) };
-  /** Text of the last formatted second without its milliseconds, for the same reason. */
+  /** Cache: text of the last formatted second, without milliseconds. Consecutive times mostly share a second. */
   #second: { readonly number: number; readonly zone: string; readonly texts: readonly SecondText[] } | undefined;
 
   constructor(pattern: string) {

@@ -297,7 +297,7 @@ function openSocket({ host, port, ssl, onConnect }: SocketRequest): Socket {
   const socket = ssl
     ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
     : connectPlain({ host, port, onread: { buffer: READ_BUFFER, callback: emitData } }, onConnect);
-  // Each request is written completely, so Nagle's algorithm would only add up to 40 ms of latency.
+  // Each request is written at once, so Nagle's algorithm would have no benefit, but delay requests by up to 40 ms.
   socket.setNoDelay(true);
   socket.setKeepAlive(true, 60_000);
   return socket;
