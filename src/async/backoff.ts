@@ -10,11 +10,11 @@ const A_FIFTH: Jitter = [0.8, 1.2];
 export interface BackoffPolicy {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** Factor by which each wait is longer than the previous one. Default: 2. */
+  /** Each wait is this many times as long as the previous one. Default: 2. */
   readonly factor?: number;
-  /** By default, each wait is up to a fifth shorter or longer, including the longest one. */
+  /** Default: a random factor from 0.8 to 1.2, so a wait may exceed `maxMs` by a fifth. */
   readonly jitter?: Jitter;
-  /** Jitter of waits that would exceed `maxMs`. Default: `jitter`. */
+  /** Jitter of waits that are limited by `maxMs`. Default: `jitter`. */
   readonly jitterAtMax?: Jitter;
 }
 

@@ -1,4 +1,7 @@
-/** Lets one side wait until the other side notifies it of a change. A notification is kept if no one is waiting. */
+/**
+ * Lets one side wait until the other side notifies it of a change. A notification that arrives while nobody waits ends the next
+ * wait immediately.
+ */
 export class Signal {
   #raised = false;
   #wake: (() => void) | undefined;
@@ -9,7 +12,8 @@ export class Signal {
   }
 
   /**
-   * Resolves at the next notification, immediately if one was kept, or after `timeoutMs`. Supports only one waiter at a time.
+   * Resolves at the next notification or after `timeoutMs`, or immediately if a notification arrived after the previous wait.
+   * Supports only one waiter at a time.
    */
   async wait(timeoutMs?: number): Promise<void> {
     if (!this.#raised) {

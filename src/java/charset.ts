@@ -21,7 +21,7 @@ const utf8: Charset = {
   decode: decodeUtf8,
   encode: (text) => {
     const bytes = Buffer.from(text, 'utf8');
-    // Equal lengths mean that the text is ASCII.
+    // If there are as many bytes as UTF-16 units, the text is ASCII.
     return bytes.length === text.length || !SURROGATE.test(text) ? bytes : Buffer.from(wellFormed(text, '?'), 'utf8');
   },
 };

@@ -10,8 +10,8 @@ const LENGTHS = { date: 10, time: 13, timestamp: 24 } as const;
 export type TemporalKind = keyof typeof LENGTHS;
 
 /**
- * The shortest form by Connect's rule: only the time up to the end of 1970-01-01, and only the date at midnight. A timestamp on
- * or before 1970-01-01 therefore loses its date.
+ * The shortest form by Connect's rule. Up to the end of 1970-01-01 it is only the time, so such timestamps lose their date. After
+ * that it is only the date if the time is midnight, otherwise both.
  */
 export function temporalText(date: Date): string {
   const milliseconds = date.getTime();

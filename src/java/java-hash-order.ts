@@ -11,16 +11,16 @@ const LOAD_FACTOR = 0.75;
 /**
  * The iteration order of a java.util.HashMap into which these keys were inserted in this order. Connect writes the members
  * of an offset key as JSON in this order, and compares keys by their bytes (docs/compatibility.md#internal-topics).
- * `made` is the constructor of the map:
- * `copy` is `new HashMap<>(otherMap)`, which sizes the table for its content; `capacity` is `new HashMap<>(capacity)`.
+ * `constructor` says how the map was created: `default` is `new HashMap<>()`, `copy` is `new HashMap<>(otherMap)`, which sizes
+ * the table for its content, and `capacity` is `new HashMap<>(capacity)`.
  */
 export function javaHashMapOrder(
   keys: readonly string[],
-  made: 'default' | 'copy' | { readonly capacity: number } = 'default',
+  constructor: 'default' | 'copy' | { readonly capacity: number } = 'default',
 ): string[] {
-  let capacity = made === 'default' ? DEFAULT_CAPACITY : 1;
-  if (typeof made === 'object') while (capacity < made.capacity) capacity *= 2;
-  const needed = made === 'copy' ? Math.floor(keys.length / LOAD_FACTOR + 1) : keys.length / LOAD_FACTOR;
+  let capacity = constructor === 'default' ? DEFAULT_CAPACITY : 1;
+  if (typeof constructor === 'object') while (capacity < constructor.capacity) capacity *= 2;
+  const needed = constructor === 'copy' ? Math.floor(keys.length / LOAD_FACTOR + 1) : keys.length / LOAD_FACTOR;
   while (capacity < needed) capacity *= 2;
   const buckets = new Map<number, string[]>();
   for (const key of keys) {

@@ -13,7 +13,7 @@ const TC_BLOCKDATA = 0x77;
 const TC_ENDBLOCKDATA = 0x78;
 const HASH_MAP_UID = 0x0507dac1c31660d1n;
 const BYTE_ARRAY_UID = 0xacf317f8060854e0n;
-/** Handles are numbered from 0x7e0000: the class of the map, the map, the class of byte arrays. */
+/** The stream numbers its handles from 0x7e0000, in this order: class of the map, map, class of byte arrays. */
 const BYTE_ARRAY_CLASS_HANDLE = 0x7e0002;
 const LOAD_FACTOR = 0.75;
 

@@ -89,8 +89,8 @@ function evenOfTwo(value: number, text: string, fraction: number): string {
 }
 
 /**
- * The adjacent decimal of the same length, away from zero (1) or towards it (-1). Floats are denser below a power of two than
- * above it, so the nearest decimal may be a different float while the next one matches.
+ * The adjacent decimal of the same length, away from zero (1) or towards it (-1). It may be the text of a float whose nearest
+ * decimal is not: floats are denser below a power of two than above it, so the nearest decimal may be parsed as another float.
  */
 function stepped(text: string, fraction: number, direction: 1 | -1): string {
   const split = text.indexOf('e');
@@ -128,7 +128,7 @@ export function latinDigits(text: string): string {
   return text.replace(/\p{Nd}/gu, (digit) => (digit.length > 1 ? digit : String(digitValue(digit))));
 }
 
-/** Cache of the few hundred digits in the basic plane. */
+/** Cache of digit values; the basic plane has a few hundred digits. */
 const DIGIT_VALUES = new Map<string, number>();
 
 /** The ten digits of a script are consecutive, so the value is the distance from the script's zero. */

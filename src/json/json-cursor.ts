@@ -24,9 +24,9 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /**
- * Reads JSON (strictly RFC 8259) in place and returns positions; JSON.parse would round 64-bit integers and create
- * objects. If the text matches, a method advances `position` to the end of what it reads. Otherwise, it returns false
- * or `undefined`, and `position` is the place of the error.
+ * Reads JSON (strictly RFC 8259) from a text without creating objects and without rounding 64-bit integers, unlike JSON.parse.
+ * If the text matches, a method advances `position` to the end of what it reads. Otherwise, it returns false or `undefined`,
+ * and `position` is where the error is.
  */
 export class JsonCursor {
   text = '';
@@ -146,7 +146,7 @@ export class JsonCursor {
     return undefined;
   }
 
-  /** Advances past a number, whose text is the skipped range. */
+  /** Advances past a number. Its text is the range from the previous to the new position. */
   number(): boolean {
     const { text } = this;
     let at = this.position;

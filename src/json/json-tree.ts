@@ -20,7 +20,7 @@ export class JsonMissing {
 export type JsonTree<N = JsonNumber> =
   null | boolean | string | N | JsonMissing | JsonTree<N>[] | Map<string, JsonTree<N>>;
 
-/** Converts a number; `text` has no leading zeros and may only end in an exponent if it is not integral. */
+/** Converts a number. `text` has no leading zeros; `integral` is true if it has neither a fraction nor an exponent. */
 export type NumberReader<N> = (text: string, integral: boolean) => N;
 
 /** The nesting limit of Java's reader. */

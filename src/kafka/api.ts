@@ -31,8 +31,8 @@ export interface PartitionLag extends TopicPartition {
 export type TopicPredicate = ((topic: string) => boolean) & { readonly pattern?: string };
 
 /**
- * Called only from inside `poll` and `close`, as in the Java consumer. While the listener runs, the member keeps its
- * generation, so offsets that `onRevoked` commits are accepted.
+ * Called only from inside `poll`, `close` and `handOver`. While the listener runs, the member keeps its generation, so offsets
+ * that `onRevoked` commits are accepted.
  */
 export interface RebalanceListener {
   onRevoked(partitions: readonly TopicPartition[]): Promise<void>;
@@ -146,7 +146,7 @@ export interface Producer {
 
 /**
  * A transactional producer: consumers with `isolation.level=read_committed` see either all records of a transaction or none of
- * them. After a failure the transaction can only be aborted; after PRODUCER_FENCED not even that.
+ * them. After a failure, the transaction can only be aborted. After PRODUCER_FENCED, it cannot be aborted either.
  */
 export interface TransactionalProducer extends Producer {
   /**

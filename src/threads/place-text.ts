@@ -2,7 +2,7 @@ import type { Place, RecordRange } from '../observe/work-place.ts';
 
 const MAX_RANGES = 3;
 
-/** Describes a place as part of a sentence. */
+/** Describes the last activity of a task as part of a sentence, such as `in the put of 500 records of task sink-0, topic …`. */
 export function placeText({ task, stage, ranges, record }: Place): string {
   const shown = record === undefined ? ranges.slice(-MAX_RANGES) : [record];
   return [`in the ${stage} of task ${task}`, ...shown.map(rangeText)].join(', ');

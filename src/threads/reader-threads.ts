@@ -33,8 +33,8 @@ export class ReaderThreads<Reading> {
 
   /**
    * Resolves with the JSON response of a thread.
-   * @throws the RequestError of the reading; 503 if too many requests are waiting or this one timed out; 409 if the client
-   * disconnected
+   * @throws RequestError of the thread if it rejects the request; 503 if too many requests are waiting, this one timed out, or
+   * the thread ended; 409 if the client disconnected while the request was waiting
    */
   async read(
     reading: Reading,
@@ -45,7 +45,7 @@ export class ReaderThreads<Reading> {
       if (signal.aborted) throw clientLeft();
       const thread = this.#takeThread();
       const answer = await this.#readIn(thread, reading, signal, timeoutMs);
-      this.#keep(thread);
+      this.#markIdle(thread);
       return answer;
     } finally {
       this.#taken -= 1;
@@ -104,7 +104,7 @@ export class ReaderThreads<Reading> {
     return thread;
   }
 
-  #keep(thread: Thread<Reading>): void {
+  #markIdle(thread: Thread<Reading>): void {
     this.#busy.delete(thread);
     if (thread.isEnding) return;
     const end = (): void => {
@@ -132,7 +132,7 @@ export class ReaderThreads<Reading> {
         const { reason } = await thread.ended;
         throw new RequestError(503, `Failed to read the messages: the thread ended, ${reason}`);
       }
-      if (!thread.isEnding) this.#keep(thread);
+      if (!thread.isEnding) this.#markIdle(thread);
       throw error;
     } finally {
       signal.removeEventListener('abort', abandon);

@@ -9,8 +9,8 @@ type OffsetFunctions = Pick<
 >;
 
 /**
- * Gives one worker thread access to the offsets of source connectors. Offsets that are still open when the thread ends are
- * closed then.
+ * Gives one worker thread access to the offsets of source connectors. `close`, which is called when the thread has ended, closes
+ * the offsets that the thread left open.
  */
 export class ThreadOffsets {
   readonly #offsets: SourceOffsets;

@@ -33,7 +33,7 @@ export interface RunningThread {
   end(why: ThreadEnd | string): Promise<ThreadEnd>;
 }
 
-/** True if the worker requested the end. */
+/** True if the worker ended the thread (`idle`, `asked` or `overdue`), rather than a failure in the thread. */
 export function isOrderly({ kind }: ThreadEnd): boolean {
   return kind === 'idle' || kind === 'asked' || kind === 'overdue';
 }

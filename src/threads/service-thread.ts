@@ -39,7 +39,7 @@ export class ServiceThread {
   #thread: Thread | undefined;
   #addresses: ServiceAddresses = {};
   /** Resolves when the services are no longer restarted. */
-  #kept: Promise<void> = Promise.resolve();
+  #supervision: Promise<void> = Promise.resolve();
 
   constructor(options: ServiceThreadOptions, context: ThreadContext) {
     this.#options = options;
@@ -51,7 +51,7 @@ export class ServiceThread {
   /** Resolves with the addresses of the services; rejects with the error of a service that failed to start. */
   async start(): Promise<ServiceAddresses> {
     try {
-      this.#kept = this.#keep(await this.#open());
+      this.#supervision = this.#supervise(await this.#open());
       return this.#addresses;
     } catch (error) {
       this.#hangs.stop();
@@ -73,7 +73,7 @@ export class ServiceThread {
     } finally {
       await thread?.end('the worker stops');
       this.#hangs.stop();
-      await this.#kept;
+      await this.#supervision;
     }
   }
 
@@ -95,7 +95,7 @@ export class ServiceThread {
     }
   }
 
-  async #keep(first: Thread): Promise<void> {
+  async #supervise(first: Thread): Promise<void> {
     const { signal } = this.#stopping;
     const names = this.#options.names.join(', ');
     const end = await first.ended;

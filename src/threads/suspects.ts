@@ -19,7 +19,7 @@ interface Ending {
   readonly counts: boolean;
 }
 
-/** A range of records that may have ended threads. `endings` describes the ends of these threads, oldest first. */
+/** A range of records, one of which may have ended threads. `endings` describes the ends of these threads, oldest first. */
 interface Suspect extends RecordRange {
   readonly endings: readonly Ending[];
 }

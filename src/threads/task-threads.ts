@@ -46,8 +46,8 @@ const STOP_MARGIN_MS = 1000;
 const REPORT_MS = 1000;
 
 /**
- * Runs tasks in threads. If a thread ends, the task that caused the end becomes FAILED. The other tasks of the thread are
- * restarted automatically in another thread.
+ * Runs tasks in threads. If a thread fails, the task that caused the failure becomes FAILED, and the other tasks of the thread
+ * are restarted automatically in another thread. If that task is unknown, all tasks of the thread become FAILED.
  */
 export class TaskThreads implements TaskHosting {
   readonly #pool: ThreadPool;
@@ -273,7 +273,7 @@ export class TaskThreads implements TaskHosting {
       const error = new ConnectError(endText(thread, end, task), {
         cause: end.error === undefined ? undefined : toError(end.error),
       });
-      // The stack of this error is irrelevant. Its cause has the stack of the thread.
+      // The stack of this error is irrelevant, because the stack of the thread is in `cause`.
       error.stack = `${error.name}: ${error.message}`;
       this.#logger.error({ err: error, ...id }, `Task ${taskText(id)} failed. ${error.message}`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error), failure: failureByEnd(end) });
@@ -305,6 +305,6 @@ function failureByEnd({ kind, reason, error }: ThreadEnd): Failure {
 
 function endText(thread: TaskThread, { kind, reason, place }: ThreadEnd, { assignment }: PlacedTask): string {
   const ended = `Thread ${String(thread.thread)}, in which task ${taskText(assignment.id)} ran, has ended: ${reason}`;
-  // For a hang, the reason already includes the place.
+  // The reason of a hang already describes the last activity of the task.
   return place === undefined || kind === 'hang' ? ended : `${ended}, ${placeText(place)}`;
 }

@@ -103,7 +103,7 @@ export class ThreadCalls<Own extends object, Other extends object> {
       const value = await this.#run(message);
       if (this.#closed === undefined) this.#port.postMessage({ kind: 'answer', id, value } satisfies Message);
     } catch (thrown) {
-      // The error is sent too if the result cannot be cloned.
+      // The error is that of the function, or that of `postMessage` if the result cannot be cloned.
       const error = packError(toError(thrown));
       if (this.#closed === undefined) this.#port.postMessage({ kind: 'refusal', id, error } satisfies Message);
     }

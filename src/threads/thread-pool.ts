@@ -80,8 +80,9 @@ export class ThreadPool {
   }
 
   /**
-   * Returns the thread for a task: its own thread, or the thread with the fewest tasks of the connector. If there are several,
-   * the one with the fewest tasks in total is chosen.
+   * Returns the thread for a task. With `task.isolation=own`, it is a thread of its own. Otherwise, it is an idle thread, or a
+   * new thread while there are fewer than `task.threads`, or else the thread with the fewest tasks of the connector. Among
+   * several of these, the thread with the fewest tasks in total is chosen.
    */
   deal(assignment: TaskAssignment): TaskThread {
     const task = taskText(assignment.id);
@@ -92,7 +93,7 @@ export class ThreadPool {
     return pooled.thread;
   }
 
-  /** Called when tasks of the thread have been stopped. */
+  /** Removes tasks that have been stopped from the thread. A thread without tasks is terminated after the idle time. */
   left(thread: TaskThread, tasks: readonly string[]): void {
     const pooled = this.#pooled.get(thread);
     if (pooled === undefined) return;

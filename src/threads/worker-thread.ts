@@ -147,7 +147,7 @@ export class WorkerThread<
     return `${String(this.thread)} (${this.purpose})`;
   }
 
-  /** The last recorded place of the given task, or of the most recently active one. */
+  /** The last recorded activity of the given task, or, without `task`, of the most recently active one. */
   place(task?: string): Place | undefined {
     return readPlace(this.#places, task);
   }

@@ -71,7 +71,7 @@ function checkCiphers(suites: ConnectionOptions): void {
   }
 }
 
-/** An empty value disables the host name verification. */
+/** Returns whether host names are verified. An empty value of the property disables the verification. */
 function endpointIdentification(properties: PropertyReader): boolean {
   const name = 'ssl.endpoint.identification.algorithm';
   return properties.text(name) !== undefined || !properties.has(name);
@@ -125,7 +125,7 @@ function unescapePem(text: string): string {
 
 const VERSIONS: readonly SecureVersion[] = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'];
 
-/** Names that Java accepts and Node does not support. */
+/** Protocol versions that are accepted, as in Java, but ignored, because Node does not support them. */
 const UNSUPPORTED = ['SSLv2Hello', 'SSLv3'];
 
 function protocolRange(enabled: readonly string[]): ConnectionOptions {

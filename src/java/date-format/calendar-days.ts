@@ -5,7 +5,7 @@
 
 export type CalendarSystem = 'gregorian' | 'julian';
 
-/** 1582-10-15. */
+/** 1582-10-15 as a day number. */
 export const CUTOVER_DAY = -141_427;
 export const CUTOVER_YEAR = 1582;
 const CUTOVER_MONTH = 9;

@@ -42,6 +42,7 @@ type DayRule = 'dayOfMonth' | 'weekOfMonth' | 'dayOfWeekInMonth' | 'dayOfYear' |
  */
 export class CalendarFields {
   readonly #values = new Map<CalendarField, number>();
+  /** Order in which the fields were set, from 1. */
   readonly #stamps = new Map<CalendarField, number>();
   #nextStamp = 1;
 
@@ -85,7 +86,7 @@ export class CalendarFields {
     return this.#stamps.get(field) ?? 0;
   }
 
-  /** The later of two stamps; 0 unless both are set. */
+  /** The stamp of the field that was set later; 0 unless both fields are set. */
   #both(a: CalendarField, b: CalendarField): number {
     return this.has(a) && this.has(b) ? Math.max(this.#stamp(a), this.#stamp(b)) : 0;
   }
@@ -118,7 +119,7 @@ export class CalendarFields {
       week -= weeks;
       weekday = isoToCalendar(weekday + 7 * weeks);
     }
-    // The era of the week year follows from the other fields.
+    // A week year has no era of its own: it is BC if the date that the other fields describe is BC.
     const isBc = dateOf(this.#day(this.#isoYear(this.#givenYear()), this.#dayRule(), 0)).year <= 0;
     const year = isBc ? 1 - this.get('weekYear') : this.get('weekYear');
     return this.#day(year, 'firstWeek', 0) + (weekday - SUNDAY) + Math.imul(7, week - 1);
@@ -151,11 +152,14 @@ export class CalendarFields {
     return best === dayOfYear ? 'dayOfYear' : 'weekOfYear';
   }
 
-  /** The day by the calendar that applies on that day. Dates that were skipped in the cutover of 1582 are Julian. */
-  #day(year: number, rule: DayRule | 'firstWeek', more: number): number {
-    const gregorian = more + this.#dayIn('gregorian', year, rule);
+  /**
+   * The day that `rule` determines, plus `extraDays`, in the calendar that applies on that day. Dates that were skipped in the
+   * cutover of 1582 are Julian.
+   */
+  #day(year: number, rule: DayRule | 'firstWeek', extraDays: number): number {
+    const gregorian = extraDays + this.#dayIn('gregorian', year, rule);
     if (year > CUTOVER_YEAR && gregorian >= CUTOVER_DAY) return gregorian;
-    const julian = more + this.#dayIn('julian', year, rule);
+    const julian = extraDays + this.#dayIn('julian', year, rule);
     if (year < CUTOVER_YEAR) return julian;
     if (rule === 'dayOfYear' || rule === 'weekOfYear' || rule === 'firstWeek') return julian;
     return gregorian >= CUTOVER_DAY ? gregorian : julian;

@@ -134,7 +134,10 @@ export class DateTextParser {
     }
   }
 
-  /** If the pattern has at most two letters, exactly two digits are a year in the century around now; other years are literal. */
+  /**
+   * If the field has at most two pattern letters, a year of exactly two digits is in the century that started 80 years ago. Other
+   * years are literal.
+   */
   #year(
     letter: 'y' | 'Y',
     count: number,
@@ -167,7 +170,7 @@ export class DateTextParser {
   }
 }
 
-/** True for numeric fields. A number directly before such a field has at most as many digits as pattern letters. */
+/** True for numeric fields. A number directly before a numeric field has at most as many digits as its own pattern letters. */
 function isNumeric(letter: PatternLetter, count: number): boolean {
   return letter === 'M' || letter === 'L' ? count <= 2 : !'GEazZX'.includes(letter);
 }

@@ -16,7 +16,7 @@ interface Moment {
   readonly offset: ZoneOffset;
 }
 
-/** Text within a second, followed by `digits` digits of milliseconds (0 for none). */
+/** Text that is the same for a whole second. Milliseconds of at least `digits` digits follow, or nothing if `digits` is 0. */
 interface SecondText {
   readonly before: string;
   readonly digits: number;
@@ -25,16 +25,16 @@ interface SecondText {
 const NO_TEXT: SecondText = { before: '', digits: 0 };
 
 /**
- * java.text.SimpleDateFormat for English, initially in UTC. As in Java, a parsed zone (`z`) is kept: it applies to later formatting
- * and to times without a zone. Invalid patterns throw a DatePatternError.
+ * java.text.SimpleDateFormat for English, initially in UTC. As in Java, a parsed zone name (`z` or `Z`) also applies to later
+ * calls: to formatting, and to parsed times without a zone. Invalid patterns throw a DatePatternError.
  */
 export class SimpleDateFormat {
   readonly pattern: string;
   readonly #parts: readonly PatternPart[];
   readonly #parser: DateTextParser;
-  /** Fields of the last formatted day, because consecutive times mostly share a day. */
+  /** Cache: fields of the last formatted day. Consecutive times mostly share a day. */
   #day: { readonly number: number; readonly fields: DayFields } = { number: 0, fields: fieldsOf(0) };
-  /** Text of the last formatted second without its milliseconds, for the same reason. */
+  /** Cache: text of the last formatted second, without milliseconds. Consecutive times mostly share a second. */
   #second: { readonly number: number; readonly zone: string; readonly texts: readonly SecondText[] } | undefined;
 
   constructor(pattern: string) {
@@ -63,7 +63,7 @@ export class SimpleDateFormat {
       this.#second = { number, zone, texts: this.#textsOf(this.#moment(ms), zone) };
     }
     const { texts } = this.#second;
-    // Starts from the end, so that the long prefix is not copied.
+    // Concatenates from the end, so that the long text before the milliseconds is copied only once.
     let text = '';
     for (let i = texts.length - 1; i >= 0; i--) {
       const { before, digits } = texts[i] ?? NO_TEXT;

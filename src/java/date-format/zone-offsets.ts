@@ -4,7 +4,7 @@ const MS_PER_HOUR = 3_600_000;
 const MS_PER_DAY = 86_400_000;
 /** 1900-01-01 in milliseconds since 1970. For earlier times, Java uses today's standard offset. */
 const FIRST_RULES_MS = -2_208_988_800_000;
-/** Limit of the times that Intl supports. */
+/** Times are limited to ±LAST_MS, two days within the limit of Intl (8.64e15). */
 const LAST_MS = 8.64e15 - 2 * MS_PER_DAY;
 
 const formats = new Map<string, Intl.DateTimeFormat>();

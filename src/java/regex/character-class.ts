@@ -11,7 +11,7 @@ const either = (a: CharTest | undefined, b: CharTest): CharTest =>
 /**
  * Parses a class in brackets; the cursor is at its `[`. `consume`: whether the closing bracket is also consumed. It is not
  * consumed on the right side of `&&`, because it belongs to the enclosing class. As in Java, single Latin-1 characters are
- * collected separately, which determines whether `&&` has a right side.
+ * collected apart from the other members, which determines whether an `&&` without a right side is an error.
  */
 export function characterClass(reader: PatternReader, consume: boolean): CharTest {
   let test: CharTest | undefined;

@@ -4,7 +4,7 @@ interface Longest {
   /** Number of characters as a 32-bit integer; meaningless unless `isKnown`. */
   readonly length: number;
   readonly isKnown: boolean;
-  /** True if there is only one way to match. */
+  /** True if, by Java's rules, the node can match in only one way. */
   readonly single: boolean;
 }
 

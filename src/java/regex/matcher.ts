@@ -54,7 +54,7 @@ export class PatternMatcher {
   #run(text: string, start: number, wholeText: boolean): Groups | undefined {
     this.#text = text;
     this.#wholeText = wholeText;
-    // Each attempt allocates its groups.
+    // Each attempt allocates an array of groups, so every group counts as a step.
     this.#count(1 + this.#groupCount);
     this.#groups = new Array<number>(2 * (this.#groupCount + 1)).fill(-1);
     if (!this.#searched(start)) return undefined;

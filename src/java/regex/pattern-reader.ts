@@ -127,7 +127,7 @@ function withoutQuotes(chars: readonly number[]): readonly number[] {
     if (!isAscii(char) || isAsciiLetter(char)) {
       plain.push(char);
     } else if (isAsciiDigit(char)) {
-      // The digit is written as an escape (`\x3n`), so that it does not become part of an escape before the quote.
+      // A digit at the start of a quote is written as `\x3n`, so that it does not become part of an escape before the quote.
       if (first) plain.push(BACKSLASH, 0x78, 0x33);
       plain.push(char);
     } else if (char !== BACKSLASH) {

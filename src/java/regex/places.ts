@@ -34,8 +34,8 @@ export function lineEnd(unixLines: boolean, multiline: boolean): PlaceTest {
 }
 
 /**
- * `\b` and `\B`. Letters and digits of all scripts are word characters here, unlike for `\w`, as in Java up to version 18. A
- * mark belongs to its base letter.
+ * `\b` and `\B`. As in Java up to version 18, letters and digits of all scripts are word characters here, unlike for `\w`. A
+ * nonspacing mark counts as a word character after a letter or digit.
  */
 export function wordBoundary(wanted: boolean, unicode: boolean): PlaceTest {
   const isWord: CharTest = unicode ? unicodeWord : (char) => char === 0x5f || letterOrDigit(char);

@@ -1,6 +1,7 @@
 import type { TopicPartition } from '../../data/record.ts';
 
-/** Encodes fields of the ConsumerProtocol: big-endian numbers; strings and arrays are length-prefixed. */
+/** Encodes fields of the ConsumerProtocol. Numbers are big-endian; strings and arrays are length-prefixed. */
+
 export function int16(value: number): Buffer {
   const bytes = Buffer.alloc(2);
   bytes.writeInt16BE(value);

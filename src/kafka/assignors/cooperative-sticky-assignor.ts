@@ -37,7 +37,7 @@ export class CooperativeStickyAssignor implements Assignor {
     const moving = outcome.moving ?? movedAway(members, outcome.assignment);
     const stays = (memberId: string, { topic, partition }: TopicPartition): boolean =>
       moving.get(topicPartitionKey(topic, partition)) !== memberId;
-    return new Map([...outcome.assignment].map(([id, places]) => [id, places.filter((tp) => stays(id, tp))] as const));
+    return new Map([...outcome.assignment].map(([id, owned]) => [id, owned.filter((tp) => stays(id, tp))] as const));
   }
 }
 

@@ -77,7 +77,7 @@ class EqualAssignment {
     for (const tp of owned.slice(count)) this.#owners.set(keyOf(tp), member);
   }
 
-  /** Returns the partitions that no member can receive within its rack. */
+  /** Assigns partitions to members in the racks of their replicas, and returns those for which there is no such member. */
   #assignWithinRacks(partitions: readonly TopicPartition[]): readonly TopicPartition[] {
     if (!this.#racks.usesRacks) return partitions;
     let first = 0;
@@ -99,7 +99,7 @@ class EqualAssignment {
     });
   }
 
-  /** Returns the index at which the next search starts. */
+  /** Assigns the partition to the member at `index`, and returns the index at which the search for the next member starts. */
   #assignToUnderMinQuota(tp: TopicPartition, index: number): number {
     const member = this.#underMinQuota[index] ?? '';
     const count = this.#assign(tp, member);

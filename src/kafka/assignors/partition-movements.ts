@@ -25,8 +25,8 @@ export class PartitionMovements {
     if (move.from === move.to) return;
     this.#byPartition.set(key, move);
     const pair = pairOf(tp.topic, move);
-    const places = this.#byPair.get(pair) ?? new Map<string, TopicPartition>();
-    this.#byPair.set(pair, places.set(key, tp));
+    const moved = this.#byPair.get(pair) ?? new Map<string, TopicPartition>();
+    this.#byPair.set(pair, moved.set(key, tp));
   }
 
   /**
@@ -47,14 +47,14 @@ function pairOf(topic: string, { from, to }: Move): string {
 const LOAD_FACTOR = 0.75;
 
 /** The first element in the iteration order of a java.util.HashSet. */
-function firstInHashSet(places: readonly TopicPartition[]): TopicPartition | undefined {
+function firstInHashSet(partitions: readonly TopicPartition[]): TopicPartition | undefined {
   let capacity = 16;
-  while (places.length > capacity * LOAD_FACTOR) capacity *= 2;
+  while (partitions.length > capacity * LOAD_FACTOR) capacity *= 2;
   const bucket = ({ topic, partition }: TopicPartition): number => {
     const hash = (Math.imul(31, 31 + partition) + javaStringHash(topic)) | 0;
     return (hash ^ (hash >>> 16)) & (capacity - 1);
   };
-  return places.reduce<TopicPartition | undefined>((first, tp) => {
+  return partitions.reduce<TopicPartition | undefined>((first, tp) => {
     return first === undefined || bucket(tp) < bucket(first) ? tp : first;
   }, undefined);
 }

@@ -21,7 +21,7 @@ class UnequalAssignment {
   readonly #owners = new Map<string, string>();
   readonly #movements = new PartitionMovements();
   readonly #members: FewestFirst;
-  /** Set if a member owned a partition that it must no longer own. */
+  /** True if a member must revoke a partition whose topic it no longer subscribes to, or that has no replica in its rack. */
   #hasRevoked = false;
 
   constructor(group: StickyGroup) {
@@ -49,7 +49,7 @@ class UnequalAssignment {
     this.#assignAll(free);
     const fixed = this.#removeFixed();
     const isShared = ({ topic }: TopicPartition): boolean => this.#isShared(topic);
-    const before = new Map([...this.#current].map(([member, places]) => [member, [...places]]));
+    const before = new Map([...this.#current].map(([member, partitions]) => [member, [...partitions]]));
     const previousOwners = this.#previousOwners();
     if (!this.#hasRevoked) this.#rebalance(free.filter(isShared), previousOwners);
     const hasMoved = this.#rebalance(all.filter(isShared), previousOwners);
@@ -80,7 +80,7 @@ class UnequalAssignment {
     return kept;
   }
 
-  /** Assigns partitions that match the rack of a member first. */
+  /** Assigns first the partitions that have a replica in the rack of a subscriber, then the others. */
   #assignAll(free: readonly TopicPartition[]): void {
     const { racks } = this.#group;
     const remaining = racks.usesRacks ? free.filter((tp) => !this.#assignOne(tp, true)) : free;
@@ -104,11 +104,11 @@ class UnequalAssignment {
   #removeFixed(): ReadonlyMap<string, TopicPartition[]> {
     const fixed = new Map<string, TopicPartition[]>();
     for (const [member, topics] of this.#topics) {
-      const places = this.#current.get(member) ?? [];
-      if (places.length < this.#potentialCount(topics) || places.some(({ topic }) => this.#isShared(topic))) continue;
+      const owned = this.#current.get(member) ?? [];
+      if (owned.length < this.#potentialCount(topics) || owned.some(({ topic }) => this.#isShared(topic))) continue;
       this.#members.remove(member);
       this.#current.delete(member);
-      fixed.set(member, places);
+      fixed.set(member, owned);
     }
     return fixed;
   }
@@ -139,11 +139,11 @@ class UnequalAssignment {
   }
 
   /** Moves partitions from members with more partitions to members with fewer, until no move improves the balance. */
-  #rebalance(places: readonly TopicPartition[], previousOwners: ReadonlyMap<string, string>): boolean {
+  #rebalance(partitions: readonly TopicPartition[], previousOwners: ReadonlyMap<string, string>): boolean {
     let hasMoved = false;
     for (let again = true; again;) {
       again = false;
-      for (const tp of places) {
+      for (const tp of partitions) {
         if (this.#isBalanced()) break;
         if (!this.#moveOne(tp, previousOwners)) continue;
         again = true;
@@ -191,7 +191,7 @@ class UnequalAssignment {
     return !inOrder.some((member) => this.#mayReceiveMore(member));
   }
 
-  /** True if another member with at least two more partitions owns one that this member may have. */
+  /** True if a partition of the member's topics belongs to another member that has at least two partitions more. */
   #mayReceiveMore(member: string): boolean {
     const topics = this.#topics.get(member) ?? new Set();
     const count = this.#countOf(member);
@@ -213,10 +213,10 @@ class UnequalAssignment {
 
 /** The sum of the differences in partition count between all pairs of members. */
 function balanceScore(current: ReadonlyMap<string, readonly TopicPartition[]>): number {
-  const usesRacks = [...current.values()].map(({ length }) => length);
+  const counts = [...current.values()].map(({ length }) => length);
   let sum = 0;
-  for (const [index, count] of usesRacks.entries()) {
-    for (const other of usesRacks.slice(index + 1)) sum += Math.abs(count - other);
+  for (const [index, count] of counts.entries()) {
+    for (const other of counts.slice(index + 1)) sum += Math.abs(count - other);
   }
   return sum;
 }

@@ -92,7 +92,7 @@ export class KafkaAdmin implements Admin {
     return this.#retry(`Reading the settings of topic ${name}`, read, name);
   }
 
-  /** Resolves when the topic is usable. This also holds if the topic already existed. */
+  /** Resolves when all partitions of the new or existing topic have leaders, or after `LEADER_WAIT_MS`. */
   async createTopic(topic: NewTopic): Promise<boolean> {
     const configEntries = Object.entries(topic.settings).map(([name, value]) => ({ name, value }));
     const wanted = {
@@ -208,8 +208,8 @@ export class KafkaAdmin implements Admin {
   }
 
   /**
-   * A broker acknowledges the creation of a topic before all brokers know the topic. A client that used it immediately could
-   * fail.
+   * A broker acknowledges the creation of a topic before all brokers know the topic. A client that used the topic immediately
+   * could fail.
    */
   async #awaitLeaders(topic: string): Promise<void> {
     const deadline = Date.now() + LEADER_WAIT_MS;

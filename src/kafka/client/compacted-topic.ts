@@ -42,7 +42,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
   readonly #adminConfig: ConsumerConfig['connection'];
   readonly #logger: Logger;
   readonly #waiters = new Set<Waiter>();
-  /** The offset after the last record passed to `onRecord`, by partition. */
+  /** Offsets before which all records were passed to `onRecord`, by partition. */
   readonly #delivered = new Map<number, number>();
   #partitions: readonly TopicPartition[] = [];
   #following: Promise<void> | undefined;

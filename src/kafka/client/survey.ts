@@ -168,7 +168,7 @@ function allowedBy(operations: number): ReadonlySet<AclOperation> {
   return new Set(OPERATION_BITS.flatMap(([name, bit]) => ((operations & (1 << bit)) === 0 ? [] : [name])));
 }
 
-/** Ignores errors of requests that older brokers do not support. */
+/** Replaces the response of a request that failed, because older brokers do not support it. */
 function ifUnsupported(): undefined {
   return undefined;
 }

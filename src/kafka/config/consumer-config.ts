@@ -35,7 +35,10 @@ export interface ConsumerConfig {
   readonly checkCrcs: boolean;
   readonly excludeInternalTopics: boolean;
   readonly allowAutoCreateTopics: boolean;
-  /** Client id of a previous instance of this consumer. Its member is removed from the group before the first join. */
+  /**
+   * Client id in the group, which previous instances of this consumer had too. A member that a previous instance left behind is
+   * removed before the first join.
+   */
   readonly leftoverName: string | undefined;
   /** Metadata refresh interval for subscriptions by pattern. */
   readonly topicDiscoveryMs: number;

@@ -21,13 +21,12 @@ const HARMLESS = /^(?:org\.apache\.kafka\.common\.metrics\.JmxReporter|io\.strim
 const QUALIFIED = /^[\p{L}_$][\p{L}\p{N}_$]*(?:\.[\p{L}_$][\p{L}\p{N}_$]*)+$/u;
 
 /**
- * Logs one warning for all Java classes that have no effect. Rejects values that are not qualified class names, as the Java
- * client does.
+ * Logs one warning for all Java classes that have no effect. Rejects interceptors and reporters that are not qualified class
+ * names, as the Java client does. The Java client loads the other classes only when it needs them.
  */
 export function refuseOrWarn(client: 'consumer' | 'producer', reader: PropertyReader, logger: Logger): void {
   const settings = CLASS_SETTINGS.filter((name) => reader.list(name).some((value) => !HARMLESS.test(value)));
   for (const name of settings) {
-    // The Java client loads the other classes only when it needs them.
     if (name !== 'interceptor.classes' && name !== 'metric.reporters') continue;
     const wrong = reader.list(name).find((value) => !QUALIFIED.test(value));
     if (wrong !== undefined) throw notFound(client, `Class ${wrong} cannot be found`, name);

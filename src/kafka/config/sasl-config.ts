@@ -75,7 +75,7 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
 const TOKEN_LIFETIME_S = 3600;
 const TOKEN_TIMEOUT_MS = 10_000;
 
-/** Properties of `sasl.oauthbearer.*`, or the older options of the login module. */
+/** Values of the properties `sasl.oauthbearer.*`. If they are absent, the older options of the login module apply. */
 type GrantProperties = Readonly<Record<'endpoint' | 'clientId' | 'clientSecret' | 'scope', string | undefined>>;
 
 /**

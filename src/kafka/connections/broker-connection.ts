@@ -117,7 +117,7 @@ export class BrokerConnection {
     await this.#opening?.catch(() => undefined);
     await connection?.disconnect();
     if (socket !== undefined && !socket.closed) await new Promise((resolve) => socket.once('close', resolve));
-    // The operating system closes the handle one event loop turn after the event.
+    // The handle of the socket is closed one event loop turn after its `close` event.
     await nextTurn();
   }
 
@@ -297,7 +297,7 @@ function openSocket({ host, port, ssl, onConnect }: SocketRequest): Socket {
   const socket = ssl
     ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
     : connectPlain({ host, port, onread: { buffer: READ_BUFFER, callback: emitData } }, onConnect);
-  // Each request is written completely, so Nagle's algorithm would only add up to 40 ms of latency.
+  // Each request is written at once, so Nagle's algorithm would have no benefit, but delay requests by up to 40 ms.
   socket.setNoDelay(true);
   socket.setKeepAlive(true, 60_000);
   return socket;

@@ -52,7 +52,7 @@ export class Cluster {
     return response;
   }
 
-  /** Tries brokers until one responds: connected brokers first, then other known brokers, then the bootstrap servers. */
+  /** Tries brokers until one responds: connected ones first, then other known brokers, then other bootstrap servers. */
   async callAny<A>(call: Call<A>): Promise<A> {
     let failure: unknown;
     for (const address of this.#candidates()) {

@@ -1,6 +1,6 @@
 /** Each response is preceded by its size. */
 const SIZE_BYTES = 4;
-/** The size of the correlation id. */
+/** The smallest response consists of the correlation id only. */
 const MIN_FRAME_BYTES = 4;
 
 /**

@@ -16,8 +16,8 @@ import { ResponseReader } from '../protocol/response-reader.ts';
  * read, which costs 0.2 µs of the 3 µs per record of 400 bytes.
  * - Request bodies are written in pieces. The encoders of kafkajs copy a body three times into zeroed memory, which
  * costs as much as the rest of a source task.
- * - Responses to authentication are decoded here, because the decoder of kafkajs does not check lengths. A negative
- * length moves its position back, so that it reads the same bytes for up to 2^31 list entries.
+ * - Responses to authentication are decoded here, because the decoder of kafkajs does not check lengths. After a negative
+ * length, that decoder would move back in the response and read the same bytes for up to 2^31 list entries.
  */
 export class FramedConnection extends Connection {
   readonly #frames = new FrameReader((frame) => {

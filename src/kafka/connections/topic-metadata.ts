@@ -41,14 +41,14 @@ interface Leader {
   readonly node: number;
   /** -1 if unknown. */
   readonly epoch: number;
-  /** When a broker first reported an older epoch, in milliseconds since the epoch; `undefined` if none has. */
+  /** Time at which a broker first reported an older leader epoch (`Date.now()`); `undefined` if none has. */
   readonly behindSince?: number | undefined;
 }
 
 /**
  * Keeps the metadata of the topics that a client needs up to date. Refreshes it after its maximum age, soon after
- * `requestUpdate`, and every 1.5 s while a topic that was requested by name does not exist. Runs in the background from `start`
- * to `stop`.
+ * `requestUpdate`, and, for topics requested by name, every 1.5 s while a topic does not exist or a partition has no leader.
+ * Runs in the background from `start` to `stop`.
  */
 export class TopicMetadata {
   readonly #cluster: Cluster;
@@ -89,7 +89,7 @@ export class TopicMetadata {
     return failure;
   }
 
-  /** False until the first update. */
+  /** True after the first successful update. */
   get known(): boolean {
     return this.#updatedAt > 0;
   }

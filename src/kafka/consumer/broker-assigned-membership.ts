@@ -40,7 +40,7 @@ export class BrokerAssignedMembership implements Membership {
   #prepared: string | undefined;
   #failure: Error | undefined;
   #startOver = false;
-  /** Set if the target or the owned partitions have changed since they were last compared. */
+  /** Set if the target, the owned partitions or the topic names may have changed since the last reconciliation. */
   #needsReconciliation = true;
   #closed = false;
   /** Whether the broker evaluates the subscription pattern (as RE2). */

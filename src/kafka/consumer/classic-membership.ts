@@ -19,7 +19,8 @@ import { backoffOf } from '../connections/retry.ts';
 import type { TopicInterest } from '../connections/topic-metadata.ts';
 
 /**
- * Group membership of a consumer with the classic protocol. Joins in the background and calls the listener only from `coordinate`.
+ * Group membership of a consumer with the classic protocol. Joins in the background; calls the listener only from `coordinate`,
+ * `close` and `handOver`.
  *
  *   unjoined --coordinate--> joining --assigned and positioned--> ready --coordinate: onAssigned--> owning
  *   owning --rebalance--> (coordinate: onRevoked) --> joining
@@ -124,8 +125,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
     if (state === 'lost' || state === 'failed') {
       await this.ownedPartitions.release('lost');
       this.#lastGeneration = undefined;
-      // The group did not accept the resumed membership. A stale member of this task may therefore exist under another member
-      // id.
+      // The group rejected the resumed membership, so a stale member of this task may exist under another member id.
       if (this.#isUnconfirmed) this.#hasJoined = false;
     }
     this.#throwFailure();
@@ -339,8 +339,8 @@ export class ClassicMembership implements GroupProtocol, Membership {
   }
 
   /**
-   * Resumes the membership of the handover. Returns `undefined` if there is no handover or its subscription differs; the caller
-   * then joins the group.
+   * Resumes the membership of the handover. Returns `undefined` if there is no handover, or if its group, assignor or topics do
+   * not match; the caller then joins the group.
    */
   #resumeHandover(): Generation | undefined {
     const handover = this.#handover;

@@ -49,7 +49,7 @@ export class ConsumerOffsets {
     const sentAt = performance.now();
     try {
       await this.#retry('The offset commit', () => {
-        // The member epoch may change between two attempts, although the member still owns its partitions.
+        // Uses the current member epoch in each attempt, because it may change while the member keeps its partitions.
         return commitOffsets(this.#cluster, identity.isEpochMember === true ? this.#identity() : identity, current);
       });
       this.#metrics.committed(sentAt);

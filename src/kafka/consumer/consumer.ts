@@ -30,8 +30,8 @@ const YIELD_AFTER_MS = 5;
 
 /**
  * A consumer with the contract of the Java consumer. Metadata, fetching and heartbeats run in the background and notify
- * `#progress`; they do not depend on `poll`. Records and rebalance callbacks are delivered by `poll` only. At most
- * `fetch.max.bytes` are buffered ahead of the caller.
+ * `#progress`; they do not depend on `poll`. Records are delivered by `poll` only, and rebalance callbacks by `poll`, `close`
+ * and `handOver` only. About `fetch.max.bytes` are buffered ahead of the caller, not counting paused partitions.
  */
 export class KafkaConsumer implements Consumer {
   readonly #cluster: Cluster;

@@ -80,7 +80,7 @@ export class Fetcher {
     this.wake();
   }
 
-  /** Holds back the records of a partition that has not been announced to the listener. They are fetched, but not returned. */
+  /** While `withheld` is true, the records of the partition are fetched, but not returned. */
   withhold(partition: TopicPartition, withheld: boolean): void {
     const buffer = this.get(partition);
     if (buffer !== undefined) buffer.withheld = withheld;

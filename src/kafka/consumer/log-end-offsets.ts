@@ -4,7 +4,7 @@ import type { TopicMetadata } from '../connections/topic-metadata.ts';
 import type { PartitionPosition } from '../api.ts';
 import { listOffsets, OffsetTime, type Leaders } from './offsets.ts';
 
-/** One attempt. With `readCommitted`, the end is before the first open transaction; see `listOffsets`. */
+/** One attempt to list the end offsets. With `readCommitted`, the end is before the first open transaction; see `listOffsets`. */
 export async function logEndOffsets(
   partitions: readonly TopicPartition[],
   metadata: TopicMetadata,
@@ -16,8 +16,8 @@ export async function logEndOffsets(
 }
 
 /**
- * Returns the leaders of the partitions. If `metadata` does not track one of their topics, the leaders are requested from the
- * cluster.
+ * Returns the leaders of the partitions. If `metadata` lacks the leader of one of them, the leaders of all of them are requested
+ * from the cluster.
  */
 async function leadersOf(
   partitions: readonly TopicPartition[],

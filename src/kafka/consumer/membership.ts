@@ -22,7 +22,9 @@ export interface MembershipDependencies {
   readonly logger: Logger;
 }
 
-/** The group membership of a consumer. Joins in the background and calls the listener only from `coordinate` and `close`. */
+/**
+ * The group membership of a consumer. Joins in the background; calls the listener only from `coordinate`, `close` and `handOver`.
+ */
 export interface Membership {
   readonly ownedPartitions: OwnedPartitions;
   readonly metrics: GroupCoordinatorMetrics;

@@ -10,7 +10,7 @@ interface Preference {
 
 /**
  * Preferred read replicas in the client's rack, as returned by leaders (KIP-392). A preference ends after `maxAgeMs`, after a
- * leader election, and when the replica does not respond or does not have the requested offset.
+ * leader election, and when the replica does not respond or reports an error for the partition.
  */
 export class NearestReplicas {
   readonly #maxAgeMs: number;

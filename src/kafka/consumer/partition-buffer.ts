@@ -26,6 +26,7 @@ export interface TakenRecords {
  *   unpositioned --seek--> fetching --markOutOfRange--> out of range --seek--> fetching
  *   fetching --updateLeader: new leader--> validating --completeValidation--> fetching
  *   validating --markDiverged--> diverged --seek--> fetching
+ *   fetching, validating --updateLeader: new topic id--> diverged
  *
  * `positionVersion` changes with every seek and every validation; responses to earlier fetches are ignored.
  */
@@ -167,7 +168,7 @@ export class PartitionBuffer {
 
   /**
    * Called with each metadata update (`leaderEpoch` is -1 if unknown). After a new leader epoch, the position must be
-   * validated, provided that its epoch is known. A new topic id means that the log has diverged.
+   * validated if the leader epoch of the record before it is known. A new topic id means that the log has diverged.
    */
   updateLeader({ topicId, leaderEpoch }: LogIdentity): void {
     const offset = this.#fetchOffset;

@@ -50,7 +50,8 @@ export class PositionUpdates {
   }
 
   /**
-   * If the consumer is a group member, a rebalance resets diverged positions, because the committed offsets are affected too.
+   * If the consumer is a group member and positions have diverged, its membership releases the partitions and determines their
+   * positions again, because the committed offsets are affected too.
    */
   async #attempt(membership: Membership | undefined): Promise<void> {
     const { needed, needsValidation } = this.positions;

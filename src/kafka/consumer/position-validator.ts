@@ -77,7 +77,10 @@ export class PositionValidator {
     ];
   }
 
-  /** One attempt. The result lacks partitions whose leader is unknown, has no epoch or does not respond. */
+  /**
+   * One attempt to compare positions with the logs. The result lacks partitions whose leader is unknown, has no epoch or does
+   * not respond.
+   */
   async commonEnds(positions: readonly EpochPosition[]): Promise<readonly CommonEnd[]> {
     const requested = positions
       .map((position) => ({ ...position, currentLeaderEpoch: this.#metadata.leaderEpochOf(position) }))
@@ -115,7 +118,7 @@ export class PositionValidator {
     return { ...position, offset, leaderEpoch };
   }
 
-  /** One attempt to find the first offsets of recreated topics. Logs one warning per topic. */
+  /** One attempt to find the first offsets of topics that were recreated or lack the leader epoch. Logs one warning per topic. */
   async #resetToEarliest(positions: readonly PartitionPosition[]): Promise<readonly PartitionPosition[]> {
     if (positions.length === 0) return [];
     const [first] = positions;

@@ -60,7 +60,8 @@ export class StartPositions {
 
   /**
    * One attempt to determine the position of each partition that has none. Positions whose leader is unavailable are validated
-   * later. With `mayMove`, diverged positions are reset too; the caller guarantees that no records of them have been returned.
+   * later. With `mayMove`, diverged positions are reset too. A member that owns partitions does not set it, because their
+   * positions may be reset only after the listener has released them.
    */
   async resolve(mayMove = true): Promise<void> {
     const unpositioned = [...this.#fetcher.partitions].filter((buffer) => buffer.position === undefined);

@@ -106,7 +106,7 @@ export class MalformedResponseError extends SluiceError {
 /** The records of a partition are corrupt or in a format older than Kafka 0.11. */
 export class RecordFormatError extends ConnectError {}
 
-/** A client was used after `close`, or a pending operation was cancelled by it. */
+/** A client was used after `close`, or `close` cancelled a pending operation. */
 export class ClosedError extends SluiceError {
   constructor(what: string) {
     super(`${what} has been closed`, { javaName: 'java.lang.IllegalStateException' });

@@ -32,7 +32,7 @@ interface HeartbeatResult {
  *   unjoined, lost --join--> joining --assignment received--> stable
  *   stable --REBALANCE_IN_PROGRESS or requestRejoin--> rebalancing --join--> joining
  *   stable, rebalancing --UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION--> lost
- *   stable, rebalancing --other non-retriable error--> failed --join--> joining
+ *   joining, stable, rebalancing --other non-retriable error--> failed --join--> joining
  *   unjoined --resume--> stable
  *   stable --detach--> left, for another member to resume
  *   any --leave--> left
@@ -213,7 +213,7 @@ export class GroupMember {
     this.#becomeStable(generation, 0);
   }
 
-  /** Called because the partitions that this member kept while joining may already be assigned to another member. */
+  /** If this member kept its partitions while it joined, ends its membership, because another member may already own them. */
   #loseOwned(): void {
     if (this.#generation === undefined || !this.#isJoining()) return;
     this.#loseMembership('the group has rebalanced without this member');

@@ -133,9 +133,9 @@ export class HeartbeatMember {
   }
 
   /**
-   * Reports the owned partitions after the assignment was reconciled with `target`. The coordinator may then assign all other
-   * partitions to other members. Each target must be acknowledged once, even if nothing has changed. Otherwise the coordinator
-   * assumes that the member still owns every partition that it was ever assigned, and waits for their release
+   * Reports the owned partitions after the assignment was reconciled with `target`. The coordinator may then assign partitions
+   * that are not in `owned` to other members. Each target must be acknowledged once, even if nothing has changed. Otherwise the
+   * coordinator assumes that the member still owns every partition that it was ever assigned, and waits for their release
    * (CurrentAssignmentBuilder in Kafka).
    */
   reportOwned(owned: PartitionsById, target: PartitionsById | undefined): void {

@@ -247,7 +247,7 @@ export class KafkaProducer implements Producer {
     );
   }
 
-  /** Returns Java's default partitioner: by the hash of the key, or a random partition per topic and call if there is none. */
+  /** Returns Java's default partitioner: by the hash of the key. Records without a key go to one random partition per topic. */
   #partitioner(): Partitioner {
     const sticky = new Map<string, number>();
     return ({ topic, partition, key }) => {

@@ -137,7 +137,7 @@ export class SendQueue {
     batch.delivery.end({ records: recordsOf(batch.records), packed: batch.packed, error });
   }
 
-  /** Called if the broker has not stored the predecessor of the oldest batch. It then cannot have stored any later batch. */
+  /** Called if the broker has not stored the batch before the oldest one, and therefore no batch of this queue either. */
   sequenceLost(): void {
     this.#sequence = 'lost';
   }

@@ -100,7 +100,7 @@ export class KafkaTransactionalProducer implements TransactionalProducer {
     await Promise.all(this.#sends);
     if (isFencing(this.#failure)) throw this.#failure;
     const wasUsed = this.#transaction.hasPartitions;
-    // Fails if another producer now owns the id. That producer must not be fenced in turn.
+    // Fails if another producer now owns the transactional id. Without this request, `init` would fence that producer.
     await this.#transaction.end('abort');
     // Failed records leave gaps in the sequence numbers and may still be in flight. The next epoch resolves both problems.
     if (wasUsed && this.#state === 'failed') await this.#transaction.init();

@@ -226,7 +226,7 @@ export const Apis = {
   ),
 };
 
-/** Size of each of the fields resource type and config source. */
+/** A resource type or a config source takes one byte. */
 const TYPE_BYTES = 1;
 
 function readConfigEntry(

@@ -32,8 +32,12 @@ export class RecordBlock implements MessageBlock, RecordColumns {
   }
 
   /** Creates a block of records that are not in its bytes. `offsets` are the offsets under which the records were read. */
-  static ofRecords(place: TopicPartition, records: readonly ConsumedRecord[], offsets: readonly number[]): RecordBlock {
-    const block = new RecordBlock(place, NO_BYTES, 'CreateTime');
+  static ofRecords(
+    partition: TopicPartition,
+    records: readonly ConsumedRecord[],
+    offsets: readonly number[],
+  ): RecordBlock {
+    const block = new RecordBlock(partition, NO_BYTES, 'CreateTime');
     block.reserve(records.length);
     block.count = records.length;
     block.offsets.set(offsets);

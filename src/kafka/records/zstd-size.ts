@@ -9,8 +9,8 @@ const BLOCK = { stored: 0, oneByteRepeated: 1 } as const;
 /** The window must hold a whole block. */
 const MIN_WINDOW = MAX_BLOCK_BYTES;
 /**
- * Limit of the bytes that fzstd may move, as a multiple of the size limit. For frames of unknown size, fzstd moves the whole
- * window for each block. With windows of 8 MiB and full blocks, this is 64 times the decompressed size.
+ * Limits how many bytes fzstd may move within its window, as a multiple of the size limit. For frames of unknown size, fzstd
+ * moves the whole window for each block. With windows of 8 MiB and full blocks, it moves 64 times the decompressed size.
  */
 const MAX_MOVED_FACTOR = 256;
 
