@@ -5,7 +5,10 @@ import type { Dialect } from '../sql/dialects/dialect.ts';
 import type { OwnStatement } from '../sql/own-statement.ts';
 import type { ProbeDemands, ServerProbe } from './probe-result.ts';
 
-/** Kind of database according to its mark (docs/sink.md#tables-and-rows); an unmarked one accepts every format. */
+/**
+ * Kind of a database, from the mark in its comment (docs/sink.md#tables-and-rows). A database without a mark accepts
+ * every format.
+ */
 export type Engine = 'time-series' | 'relational' | 'unmarked';
 
 /** Determines what happens if a row with the same key is already stored (docs/sink.md#tables-and-rows). */
@@ -99,7 +102,10 @@ export interface Table {
   readonly name: TableName & { readonly schema: string };
   /** In the table's own order. */
   readonly columns: readonly TableColumn[];
-  /** Columns of the primary key or, without one, of the oldest unique index that has no NULLs or treats them as equal. */
+  /**
+   * Columns of the primary key. Without a primary key, columns of the oldest unique index that has only NOT NULL
+   * columns or treats NULLs as equal (NULLS NOT DISTINCT).
+   */
   readonly key: readonly string[];
 }
 
@@ -107,9 +113,9 @@ export interface Table {
 export interface TableCatalogue {
   find(table: TableName): Promise<Table | undefined>;
   refresh(table: TableName): Promise<Table | undefined>;
-  /** Like `find` for each table, with a single query for those that are not cached. */
+  /** Like `find` for each table. All tables that are not cached are read with a single query. */
   findAll(tables: readonly TableName[]): Promise<readonly (Table | undefined)[]>;
-  /** Clears the cache, because a statement from outside may have changed any table. */
+  /** Clears the cache. Called after a statement of a user, which may have changed any table. */
   forget(): void;
   /** Capabilities of this database, refreshed at most once a minute. */
   dialect(): Promise<Dialect>;
@@ -146,7 +152,10 @@ export interface WritePolicy {
   readonly timeZone?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Disables COPY and optimistic inserts, so that each statement describes its full effect. Slower. */
+  /**
+   * Disables COPY and optimistic inserts. Slower, but each statement then shows its full effect, as a rehearsal
+   * requires.
+   */
   readonly plain?: boolean | undefined;
   /**
    * Stores all rows or none. If the report has faults, nothing was stored, and other rows may be invalid as well.
@@ -176,7 +185,10 @@ export interface GrowthPolicy extends CreationPolicy {
 
 export interface CreationPolicy {
   readonly create: boolean;
-  /** If true, rejects with scope `table` instead of making a change, because the caller has other work to do first. */
+  /**
+   * If the table needs a change, rejects with scope `table` instead of making it, so that the caller decides when the
+   * table is changed.
+   */
   readonly deferChanges?: boolean | undefined;
   /** SQL after the column list of CREATE TABLE: `WITH (fillfactor=70)`. From the configuration, never from data. */
   readonly tableOptions?: string | undefined;
@@ -203,7 +215,7 @@ export interface TableWrite {
 
 /** A transaction on one connection. Its operations run one after another, even if the caller does not await them. */
 export interface Transaction extends TableWriter {
-  /** Runs a statement. If it fails, the transaction can only be rolled back. */
+  /** Runs a statement. If the statement fails, the transaction can only be rolled back. */
   query: Session['query'];
   ask: Session['ask'];
   /** Runs other statements between the writes; if `work` rejects, only these statements are rolled back. */
@@ -234,15 +246,19 @@ export interface Executor extends TableWriter {
    * delivered. Occupies a connection of the pool until closed.
    */
   listen(channel: string, onNotice: (payload: string) => void, onLost: () => void): Promise<Listener>;
-  /** Pins a connection for `work`. Then the connection is reset and returned to the pool, or closed if the reset fails. */
+  /**
+   * Pins a connection for `work`. Afterwards, the connection is reset and returned to the pool, or closed if it cannot
+   * be reset.
+   */
   session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
   /** Like `session` with `readTransaction`, for large results. */
   reading<T>(work: (session: ReadingSession) => Promise<T>, options?: Pick<SessionOptions, 'signal'>): Promise<T>;
   query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
   ask: Session['ask'];
   /**
-   * Finds out what the server does, once per server and thread; afterwards rows are written without COPY if it keeps rows of a
-   * COPY that is rolled back, and nothing is prepared behind a pooler. Rejects only if the server is unavailable.
+   * Finds out how the server behaves, and caches the result. Afterwards, rows are written without COPY if the server
+   * keeps the rows of a COPY that is rolled back, and no statements are prepared if a pooler is in between. Rejects
+   * only if the server is unavailable.
    */
   probe(demands: ProbeDemands): Promise<ServerProbe>;
   /**
@@ -257,18 +273,20 @@ export interface Executor extends TableWriter {
    */
   prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void>;
   /**
-   * Runs `work` in one transaction on one connection. Its changes, including those to tables, are committed when it
+   * Runs `work` in one transaction on one connection. Its changes, including those to tables, are committed when `work`
    * resolves and rolled back when it rejects. Reports and faults are those of `write`; to undo everything because of a
-   * fault, `work` must reject. `work` is repeated when the server rolls back because of other transactions (deadlock),
-   * and after the first statement that fails, so it must be repeatable. Faults are final only once a later `query` has
-   * succeeded. Writing tables in the same order everywhere makes deadlocks rare. Rejects as `work` and `write` do, and
-   * with the error of a failed commit (a deferred constraint: scope `record`). If the connection is lost during the
-   * commit, the outcome is unknown. `signal` cancels waiting for a connection and for the commit.
+   * fault, `work` must reject. Rejects as `work` and `write` do, and with the error of a failed commit (a deferred
+   * constraint: scope `record`). If the connection is lost during the commit, the outcome is unknown. `signal` cancels
+   * waiting for a connection and for the commit.
+   *
+   * `work` must be repeatable. It is repeated after the first statement that fails, and when the server rolls back
+   * because of other transactions (deadlock). Faults are final only once a later `query` has succeeded. Writing tables
+   * in the same order everywhere makes deadlocks rare.
    */
   atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
-   * Runs `work` in a transaction that is always rolled back. Its reports and faults are those of a real write; only
-   * values taken from sequences are not returned. Locks are held until `work` settles, but no longer than `timeoutMs`
+   * Runs `work` in a transaction that is always rolled back. Its reports and faults are those of a real write. Only the
+   * values that it takes from sequences are lost. Locks are held until `work` settles, but no longer than `timeoutMs`
    * (default 10 seconds): then the running statement is cancelled, and no further statement runs.
    */
   rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, options?: StatementOptions): Promise<T>;

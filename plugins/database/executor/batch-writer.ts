@@ -43,7 +43,7 @@ interface WriterOptions extends EncodingOptions {
   readonly avoidsCopy?: boolean;
 }
 
-/** The part of a batch to send; without `attempt`, there is nothing to send. */
+/** What to send for a batch; without `attempt`, there is nothing to send. */
 interface Planned {
   readonly attempt: WriteAttempt | undefined;
   /** Faults of the rows for which the table cannot be extended. */
@@ -90,7 +90,7 @@ export class BatchWriter {
     for (let isRetry = false; ; isRetry = true) {
       const { attempt, faults } = await this.#plan({ batch, policy, minCopiedRows }, isRetry);
       if (policy.allOrNothing === true && faults.length > 0) return nothingStored(faults);
-      // In a table that does not exist, there is nothing to delete.
+      // Without a table, the batch consists of deletions, and there is nothing to delete.
       if (attempt === undefined) return { ...NOTHING_STORED, stored: batch.rowCount };
       try {
         const report = await this.#run(attempt, policy);
@@ -120,7 +120,10 @@ export class BatchWriter {
     );
   }
 
-  /** Plans a batch that COPY can store in the cached table; `undefined` if more is needed. */
+  /**
+   * Plans a batch that COPY can store in the cached table; `undefined` if the table must be read or changed first, or
+   * if the rows must be inserted.
+   */
   #planCopy(write: PlannedWrite): WriteAttempt | undefined {
     const { batch, policy } = write;
     const known = this.#catalogue.remembered(batch.table);

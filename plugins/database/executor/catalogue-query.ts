@@ -49,10 +49,10 @@ const USER_TABLES = `
 /**
  * Returns one row per column. The key is the primary key or else the oldest unique index that ON CONFLICT can use:
  * immediate, valid, not partial, without expressions, and over NOT NULL columns or with NULLS NOT DISTINCT.
- * `indnullsnotdistinct` is read through `to_jsonb`, because not every database of the family has this column of
- * pg_index; the alternative, pg_get_indexdef, would wait for locks on the table. The `=` operator of a type such as
- * citext must be in the schema of the type and have the same owner, so that operators created by other users are
- * ignored.
+ * `indnullsnotdistinct` is read through `to_jsonb`, because PostgreSQL 14 and some databases derived from PostgreSQL do
+ * not have this column of pg_index; the alternative, pg_get_indexdef, would wait for locks on the table. The `=`
+ * operator of a type such as citext must be in the schema of the type and have the same owner, so that operators
+ * created by other users are ignored.
  */
 function columnsOf(tables: string): string {
   return `
@@ -155,7 +155,7 @@ function readColumn(row: Row, isFirst: boolean): CatalogueColumn {
   };
 }
 
-/** Returns the table's OID if missing values of a column are replaced by its default. */
+/** Returns the table's OID if a column has a default that replaces missing values. */
 export function tableOfDefaults({ columns }: CatalogueTable): string | undefined {
   return columns.find(({ defaultOf }) => defaultOf !== undefined)?.defaultOf;
 }

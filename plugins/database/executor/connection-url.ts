@@ -12,9 +12,9 @@ export interface ServerAddress {
 export type TlsMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 
 /**
- * TLS settings of libpq. `allow` starts without TLS and `prefer` with TLS; both try the other way if the server refuses
- * the first. `require` encrypts without verifying the server, `verify-full` verifies the certificate chain and the host
- * name.
+ * TLS settings of libpq. `allow` first connects without TLS and `prefer` first with TLS; if the server refuses the
+ * first attempt, both try the other way. `require` encrypts without verifying the server, `verify-ca` verifies the
+ * certificate chain, and `verify-full` also verifies the host name.
  */
 export interface TlsSettings {
   readonly mode: TlsMode;
@@ -40,7 +40,7 @@ export interface ConnectionSettings {
   readonly searchPath: string | undefined;
   /** With `primary`, read-only servers are skipped. */
   readonly target: 'any' | 'primary';
-  /** False behind poolers that use a different server connection for each transaction (`prepareThreshold=0`). */
+  /** Set to false by `prepareThreshold=0`, for poolers that use a different server connection for each transaction. */
   readonly namedStatements: boolean;
   readonly ignoredParameters: readonly string[];
 }
@@ -222,7 +222,10 @@ function target(parameters: Parameters): 'any' | 'primary' {
   }
 }
 
-/** Parameters of a URL. Each is taken once. Names are case-insensitive, because users mix up upper and lower case. */
+/**
+ * Parameters of a URL. `take` returns a parameter and removes it, so that the unknown parameters remain. Names are
+ * case-insensitive, because users mix up upper and lower case.
+ */
 class Parameters {
   readonly #values = new Map<string, { name: string; value: string }>();
 

@@ -133,14 +133,14 @@ export class Pool {
     } else if (condition === 'clean' && connection.client.getTransactionStatus() === 'I') {
       this.#park(connection);
     } else if (condition !== 'read' && connection.hasSharedBackends) {
-      // RESET ALL would also reset the settings with which the session began, and may reach another backend.
+      // RESET ALL might run in another backend, and would also reset the settings that were sent at startup.
       this.#drop(connection);
     } else {
       void this.#clean(connection, condition);
     }
   }
 
-  /** Another connection to a server, outside the limit. To be closed by the caller. */
+  /** Opens another connection to a server, beyond the limit of the pool. The caller must close it. */
   async openAnother(server: ServerAddress): Promise<Connection> {
     return this.#settings.connect(this.#stopped.signal, server);
   }
@@ -223,8 +223,8 @@ export class Pool {
   /** Lends idle connections to waiters, and opens more while the limit allows. */
   #serve(): void {
     while (this.#waiters.length > 0) {
-      // The most recently used connection is the least likely to have been closed by the server, and if it is preferred,
-      // the other connections expire.
+      // The connection that was used last is the least likely to have been closed by the server. Preferring it lets the
+      // other connections expire.
       const parked = this.#idle.pop();
       if (parked === undefined) break;
       if (parked.connection.reusable) this.#waiters.shift()?.resolve(parked.connection);

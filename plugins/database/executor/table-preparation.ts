@@ -77,7 +77,7 @@ export class TablePreparation {
       try {
         table = await this.#growth.grow(batch.table, { batch, shape, growth });
       } catch (error) {
-        // If the table exists, the rows that fit are still written.
+        // If the table exists, the rows that need no change are still written.
         if (table === undefined || !(error instanceof DatabaseError) || error.scope === 'infrastructure') throw error;
         refusal = error;
       }

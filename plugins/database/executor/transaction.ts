@@ -57,7 +57,8 @@ async function attemptOnce<T>(
   } catch (error) {
     const { firstFailure } = transaction;
     if (firstFailure === undefined) throw error;
-    // Later errors are only consequences. Savepoints do not help if the server is unreachable, or after a deadlock.
+    // Later errors are consequences of the first failure. Savepoints do not help if the server is unreachable, or after
+    // a deadlock.
     if (signal?.aborted === true || isInfrastructure(firstFailure)) throw firstFailure;
     path.failed();
     throw new NeedsSavepoints('repeated with savepoints', { cause: firstFailure });
@@ -158,7 +159,7 @@ class WritingTransaction implements Transaction {
     }
   }
 
-  /** If `work` rejects, rolls it back to its savepoint or, without savepoints, marks the transaction as failed. */
+  /** Runs `work`. If it rejects, rolls back to a savepoint or, without savepoints, marks the transaction as failed. */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#isOptimistic) return savepoint((sql) => this.#session.query(sql), work);
     this.check();

@@ -69,7 +69,7 @@ export interface Decoder {
   readonly rowCount: number;
 }
 
-/** A table to encode; the catalogue's tables are compatible. */
+/** A table to encode, such as a `Table` of the catalogue. */
 export interface EncodedTable {
   readonly name: { readonly name: string };
   /** In the order of the rows' cells. */
@@ -97,8 +97,8 @@ export interface RowEncoder {
    */
   write?(bytes: Buffer, cells: CellBounds, out: ByteWriter): boolean;
   /**
-   * Returns the part of a multi-row message for this row; an empty string if the format cannot represent anything of
-   * it.
+   * Returns the text of this row in a message of several rows; an empty string if the format cannot represent anything
+   * of the row.
    */
   rowText(row: readonly (string | null)[]): string;
   /** Separates the texts of rows. */

@@ -2,10 +2,14 @@ import { classify } from './classify.ts';
 import { splitStatements } from './split.ts';
 import { TokenReader } from './token-reader.ts';
 
-/** The kind of statement that a change message declares (docs/formats.md#cdc_db), or `truncate` for events of Debezium. */
+/**
+ * The kind of statement that a change message declares (docs/formats.md#cdc_db), or `truncate` for events of Debezium.
+ */
 export type ChangeKind = 'update' | 'delete' | 'create' | 'alter' | 'drop' | 'truncate';
 
-/** Returns why the SQL of a message is not exactly one statement of the declared kind; `undefined` when it is. */
+/**
+ * Returns `undefined` if the SQL of a message is exactly one statement of the declared kind; otherwise, the problem.
+ */
 export function changeProblem(sql: string, kind: ChangeKind): string | undefined {
   const statements = splitStatements(sql);
   const first = statements.next();

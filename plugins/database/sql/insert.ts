@@ -7,7 +7,9 @@ export type ConflictRule = 'override' | 'merge' | 'discard';
 /** A column that receives values, in parameter order. */
 export interface InsertColumn {
   readonly name: string;
-  /** The type without length or precision: a cast to `varchar(5)[]` would truncate text that the column would reject. */
+  /**
+   * The type without length or precision: a cast to `varchar(5)[]` would truncate text that the column would reject.
+   */
   readonly baseType: string;
   /** `unnest` flattens nested arrays, so array columns are sent as text and cast per row. */
   readonly isArray: boolean;
@@ -107,7 +109,9 @@ function keptValue({ name, nullDefault }: KeptColumn): string {
   return nullDefault === undefined ? value : `COALESCE(${value}, ${nullDefault})`;
 }
 
-/** Returns the qualified input column, because the table may have a column of the same name. */
+/**
+ * Returns the value for a column. The input column is qualified, because the table may have a column of the same name.
+ */
 function selected(column: InsertColumn, index: number): string {
   const cell = `input.c${String(index + 1)}`;
   const value = column.isArray ? `${cell}::${column.baseType}` : cell;

@@ -108,7 +108,7 @@ function modifier(rule: TypeRule, length: number | undefined, first: string | un
       return first === undefined ? '' : `(${first})`;
     case 'precision':
       if (first === undefined) return '';
-      // The original supports nanoseconds, PostgreSQL microseconds.
+      // The original database supports 9 digits (nanoseconds), PostgreSQL 6.
       if (rule.postgres !== 'numeric') return `(${String(Math.min(Number(first), 6))})`;
       return second === undefined ? `(${first})` : `(${first},${second})`;
   }

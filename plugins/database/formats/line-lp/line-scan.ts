@@ -22,7 +22,10 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   return code === EQUALS ? KEY_END : 0;
 });
 
-/** PostgreSQL's limit for the columns of a table. A line with more tags or fields cannot become a row and is not read to its end. */
+/**
+ * PostgreSQL's limit for the columns of a table. A line with more tags or fields cannot become a row and is not read to
+ * its end.
+ */
 export const MAX_COLUMNS = 1_600;
 
 /** Binary values start with a second `=` and a type code. */
@@ -160,8 +163,9 @@ export class LineScanner {
   }
 
   /**
-   * Skips to the next line after a fault. A string may span lines, so this is the line after the place of the fault. If
-   * a string is unterminated, it is the line after the start of the invalid line.
+   * Skips to a later line after a fault: to the line after the fault, which may be in a string of several lines. If a
+   * string is not closed, skips only the first line of the invalid line, because the string would take all following
+   * lines.
    */
   #recover(start: number): 'fault' {
     if (!this.#stringsClosed) this.position = start;

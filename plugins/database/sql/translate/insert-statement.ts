@@ -182,8 +182,8 @@ function statementOf(
 }
 
 /**
- * Returns the conflict clause of an UPSERT, which updates the listed columns or, without a column list, all columns that
- * are not generated. Without a primary key, an UPSERT is a plain INSERT.
+ * Returns the conflict clause of an UPSERT, which updates the listed columns or, without a column list, all columns
+ * that are not generated. Without a primary key, an UPSERT is a plain INSERT.
  */
 function upsertClause(head: InsertHead, table: KnownTable | undefined): string {
   if (table === undefined || table.key.length === 0) return '';

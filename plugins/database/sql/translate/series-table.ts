@@ -64,7 +64,9 @@ function readTable(reader: TokenReader, context: TranslationContext): TableName 
   return table;
 }
 
-/** Returns the error for a table in another database, which the original can access and PostgreSQL cannot. */
+/**
+ * Returns the error for a table in another database. The original database can access such tables, PostgreSQL cannot.
+ */
 export function otherDatabase(database: string): Refused {
   return new Refused(
     `a statement can only access the current database: write USE ${quoteIdentifier(database)} before it, or the db parameter`,
