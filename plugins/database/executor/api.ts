@@ -165,9 +165,9 @@ export interface WritePolicy {
   /**
    * Creates the table if it does not exist, and extends it as needed, within the limits of `growth`: columns and tags
    * are added and `varchar(n)` is widened; types never change (docs/formats.md#tables-of-lines-and-points). Rows that
-   * need anything else are reported as faults: a name that is too long, a tag that is a field in the table, a change
-   * that the user has no privilege for. If the shape is `exact` and columns may not be added, the table must have these
-   * columns in this order. Without `shape`, the table is not changed.
+   * would need another change are reported as faults, for example because a name is too long, a tag is a field in the
+   * table, or the user lacks a privilege. If the shape is `exact` and columns may not be added, the table must have
+   * these columns in this order. Without `shape`, the table is not changed.
    */
   readonly shape?: TableShape | undefined;
   /** Permitted changes to the table; default: all. */
@@ -201,9 +201,9 @@ export interface TableWriter {
   /**
    * Writes a batch. Concurrent batches may overtake each other. Rows that cannot be stored because of their data are
    * found by bisection and reported as faults; all others are stored. Rejects with DatabaseError of scope
-   * `infrastructure` if the outcome is unknown: no row of the batch may be assumed stored, and writing again is
-   * harmless if there is a key. Rejects with scope `table` if the table does not exist, cannot be created, or does not
-   * match after a refresh of the catalogue.
+   * `infrastructure` if the outcome is unknown: the caller must not assume that any row was stored, and may write the
+   * batch again if the table has a key. Rejects with scope `table` if the table does not exist, cannot be created, or
+   * does not match after a refresh of the catalogue.
    */
   write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport>;
 }
@@ -263,8 +263,8 @@ export interface Executor extends TableWriter {
   probe(demands: ProbeDemands): Promise<ServerProbe>;
   /**
    * Writes batches of different tables like `write`. Where possible, many tables are written in one round trip and
-   * transaction. Never rejects: the results are in the order of the batches. After a failure that is not specific to
-   * one table, the remaining batches are not attempted.
+   * transaction. Never rejects. Returns one result per batch, in the order of the batches. After a failure that is not
+   * specific to one table, the remaining batches are not attempted and get the same failure.
    */
   writeAll(writes: readonly TableWrite[]): Promise<readonly PromiseSettledResult<WriteReport>[]>;
   /**
@@ -287,7 +287,7 @@ export interface Executor extends TableWriter {
   /**
    * Runs `work` in a transaction that is always rolled back. Its reports and faults are those of a real write. Only the
    * values that it takes from sequences are lost. Locks are held until `work` settles, but no longer than `timeoutMs`
-   * (default 10 seconds): then the running statement is cancelled, and no further statement runs.
+   * (default 10 seconds). After this time, the running statement is cancelled, and no further statement runs.
    */
   rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, options?: StatementOptions): Promise<T>;
   close(): Promise<void>;

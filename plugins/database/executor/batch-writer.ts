@@ -39,7 +39,7 @@ interface WriterOptions extends EncodingOptions {
    * must repeat all statements of the transaction.
    */
   readonly isInTransaction?: boolean;
-  /** The server may keep rows of a COPY that fails or is rolled back. */
+  /** True if COPY must not be used, because the server may keep the rows of a COPY that fails or is rolled back. */
   readonly avoidsCopy?: boolean;
 }
 
@@ -96,7 +96,7 @@ export class BatchWriter {
         const report = await this.#run(attempt, policy);
         return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };
       } catch (error) {
-        // If the table does not match, it is read again once; the caller receives a second failure.
+        // If the table does not match, it is read again, once. A second failure is passed to the caller.
         if (isRetry || !(error instanceof DatabaseError) || !isTableChanged(error)) throw error;
       }
     }
@@ -160,7 +160,7 @@ export class BatchWriter {
   #isCertain({ attempt, faults, isCurrent }: Planned, known: CatalogueTable, { table }: RowBatch): boolean {
     if (attempt === undefined) return false;
     const { planned } = attempt;
-    // The preparation has just changed the table.
+    // If the preparation has just changed the table, the plan is based on its current definition.
     if (planned.table !== known) return true;
     if (planned.hasFaults || (faults.length > 0 && !isCurrent)) return false;
     return !planned.skipsColumns || this.#catalogue.remembered(table, FRESH_MS) !== undefined;
@@ -210,7 +210,8 @@ export class BatchWriter {
 }
 
 /**
- * Runs all statements in one transaction, so that no other session misses a row between its deletion and reinsertion.
+ * Runs all statements of a batch in one transaction. No other session then misses a row between its deletion and the
+ * insertion of its successor, or sees only a part of an all-or-nothing batch.
  */
 async function runInTransaction(
   first: WriteAttempt,

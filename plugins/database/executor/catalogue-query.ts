@@ -27,7 +27,8 @@ export interface CatalogueTable extends Table {
 
 /**
  * Returns, for each name, the table in the first schema of the session's search path that contains it. The implicit
- * pg_catalog is excluded. Casting to `name` truncates at 63 bytes, so longer names must not match.
+ * pg_catalog is excluded. Names of more than 63 bytes are excluded as well, because the cast to `name` would truncate
+ * them.
  */
 const NAMED_TABLES = `
   SELECT DISTINCT ON (c.relname) c.oid, n.nspname, c.relname
@@ -102,7 +103,7 @@ export const DEFAULT_EXPRESSIONS = qualifiedStatement(
     WHERE d.adrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid`,
 );
 
-/** Converts the result of the queries above. */
+/** Converts the result of TABLES_BY_NAME or ALL_TABLES. */
 export function readTables(result: QueryResult): CatalogueTable[] {
   const tables: CatalogueTable[] = [];
   let start = 0;
@@ -172,12 +173,15 @@ export function withDefaults(table: CatalogueTable, { rows }: QueryResult): Cata
 const BPCHAR = 1042;
 const VARCHAR = 1043;
 
-/** The type modifier of character types is the length plus four (VARHDRSZ), or -1 without a length. */
+/**
+ * Returns the length limit in characters. The type modifier of character types is this limit plus four (VARHDRSZ), or
+ * -1 without a limit.
+ */
 function maxLength(typeOid: number, typeModifier: number): number | undefined {
   return (typeOid === BPCHAR || typeOid === VARCHAR) && typeModifier >= 4 ? typeModifier - 4 : undefined;
 }
 
-/** Tags are marked by comments; a timestamp in the first column is the time. */
+/** Returns the role of a column: a comment marks tags; a timestamp in the first column is the time; others are data. */
 export function roleOf(comment: string | null, family: TypeFamily, isFirst: boolean): ColumnRole {
   return columnRole(comment) ?? (isFirst && isTime(family) ? 'time' : 'data');
 }

@@ -71,7 +71,7 @@ export class Catalogue implements TableCatalogue {
       const startedAt = performance.now();
       const found = await this.#source.session((session) => readTable(session, table));
       const entry = this.#tables.get(keyOf(table));
-      // If this process has changed the table meanwhile, the result may be outdated.
+      // If this process has changed the table since the query began, the result may be outdated.
       if (entry !== undefined && entry.readAt > startedAt) return entry.table;
       this.#tables.delete(keyOf(table));
       if (found === undefined) this.#outside = undefined;

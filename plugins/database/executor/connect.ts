@@ -155,7 +155,8 @@ async function logIn(
     port: server.port,
     user: settings.user,
     database: settings.database,
-    // With a function, the driver reads neither the environment nor a password file that the URL does not name.
+    // If the password is a function, the driver reads neither the environment nor a password file that the URL does not
+    // name.
     password: () => passwordFor(server, settings),
     ssl: tls ?? false,
     connectionTimeoutMillis: settings.connectTimeoutMs,

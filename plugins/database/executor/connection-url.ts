@@ -109,12 +109,15 @@ const KNOWN_PARAMETERS = [
   ...['ssl', 'sslfactory', 'sslmode', 'ssl_mode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword'],
 ];
 
-/** Parameters of other drivers are ignored. Throws ConfigError if a name is a typo of a supported one: `sslmod`. */
+/**
+ * Returns the parameters that are not supported; they are ignored, as they may be those of another driver. Throws
+ * ConfigError if a name is a typo of a supported one: `sslmod`.
+ */
 function unknownParameters(parameters: Parameters): readonly string[] {
   const unknown = parameters.rest();
   for (const name of unknown) {
     const meant = nearestName(name.toLowerCase(), KNOWN_PARAMETERS);
-    // `user` is among the remaining parameters if connection.user overrides it.
+    // If connection.user overrides `user`, this parameter was not taken and is among the remaining ones.
     if (meant !== undefined && meant !== name.toLowerCase())
       throw new ConfigError(`connection.url: the parameter "${name}" is unknown; did you mean ${meant}?`);
   }

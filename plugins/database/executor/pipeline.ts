@@ -156,7 +156,7 @@ export class Pipeline implements pg.Submittable {
     this.#completed += 1;
   }
 
-  /** After an error, the driver does not call `handleReadyForQuery`. */
+  /** Called instead of `handleReadyForQuery` after an error. */
   handleError(error: Error): void {
     this.#connection?.collect(undefined);
     this.#reject(error);

@@ -65,7 +65,7 @@ export class Pool {
 
   constructor(settings: PoolSettings) {
     this.#settings = settings;
-    // Each connection being opened adds a listener.
+    // Each connection being opened adds a listener, so there is no limit for the number of listeners.
     setMaxListeners(0, this.#stopped.signal);
     this.#limit = settings.limit;
     this.#abandoned = new AbandonedBackends(settings.logger);
@@ -230,7 +230,7 @@ export class Pool {
       if (parked.connection.reusable) this.#waiters.shift()?.resolve(parked.connection);
       else this.#drop(parked.connection);
     }
-    // Connections being cleaned will be available sooner than new ones.
+    // Connections being cleaned will be available sooner than new ones, so none are opened in their place.
     while (this.#opening + this.#cleaning < this.#waiters.length && this.size < this.#limit) void this.#open();
   }
 

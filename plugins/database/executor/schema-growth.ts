@@ -45,9 +45,9 @@ const LONGEST_PAUSE_MS = 1_000;
 
 /**
  * Creates and extends tables. Within the process, there is one change at a time per table, and requests that arrive
- * meanwhile are combined into the next one. Between processes, an advisory lock serializes the changes, and the table
- * is read again under it. A change holds no other lock when it requests the lock of the table, so changes cannot
- * deadlock.
+ * during a change are combined into the next one. Between processes, an advisory lock serializes the changes, and the
+ * table is read again under this lock. A change holds no other lock when it requests the lock of the table, so changes
+ * cannot deadlock.
  */
 export class SchemaGrowth {
   readonly #source: CatalogueSource;

@@ -237,7 +237,10 @@ export function isDenied({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '42501';
 }
 
-/** Returns true if the server or an extension does not support this for the relation (a view, row-level security). */
+/**
+ * Returns true if the server or an extension does not support the operation on this relation (a view, row-level
+ * security).
+ */
 export function isUnsupported({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '0A000' || sqlstate === '42809';
 }

@@ -10,7 +10,7 @@ import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
 import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
 
-/** A statement failed in the attempt without savepoints. */
+/** Thrown if a statement failed in an attempt without savepoints. */
 class NeedsSavepoints extends Error {}
 
 /**
@@ -153,7 +153,7 @@ class WritingTransaction implements Transaction {
     try {
       return await this.#guarded(work);
     } catch (error) {
-      // Tables created by `work` no longer exist.
+      // Tables created by `work` no longer exist after the rollback.
       if (this.#mayHaveChangedTables) this.catalogue.forget();
       throw error;
     }

@@ -195,7 +195,7 @@ export class WriteAttempt {
   }
 }
 
-/** Without the privilege to read the stored row, a duplicate cannot be distinguished from a conflict. */
+/** Returns the error for a row with a duplicate key if the user has only the privilege INSERT. */
 function missingPrivileges({ privileges }: InsertOnlyPlan, cause: DatabaseError): DatabaseError {
   const message = `a row with the same key is stored already, and to replace or change it the user needs the rights ${privileges}; with INSERT alone, dedup.rule=discard leaves such rows out (${cause.message})`;
   return new DatabaseError(message, { scope: 'record', sqlstate: '42501', cause });

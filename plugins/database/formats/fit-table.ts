@@ -58,8 +58,7 @@ const untaggedShapes = new WeakMap<TableShape, TableShape>();
 
 /**
  * Removes the tag that holds the table's name (`nameTag`) in two cases: the table exists without such a column, or the
- * table does not exist and would not become a time-series table. A message without tags for a table without tags is
- * relational.
+ * table does not exist and would not become a time-series table. The message then describes a relational table.
  */
 export function fitNameTag(rows: DecodedRows, table: FittedTable | undefined, createsSeries: boolean): DecodedRows {
   const { nameTag, batch, shape } = rows;

@@ -53,7 +53,7 @@ function wideMicros(value: bigint, precision: Precision): number | bigint | unde
   return micros < MIN_TIMESTAMP_MICROS || micros >= END_TIMESTAMP_MICROS ? undefined : narrow(micros);
 }
 
-/** Converts to a number if it represents the integer exactly. */
+/** Converts safe integers to numbers. */
 export function narrow(value: bigint): number | bigint {
   return value >= -9_007_199_254_740_991n && value <= 9_007_199_254_740_991n ? Number(value) : value;
 }

@@ -142,7 +142,7 @@ function timeToText(target: ColumnTarget): CellToText {
   };
 }
 
-/** Formats fractions of a second as the server prints them, for text columns. */
+/** Removes trailing zeros from the fraction of a second. In text columns, times then look as the server prints them. */
 function withoutTrailingZeros(text: string): string {
   const zone = text.indexOf('+');
   if (zone < 0 || !text.includes('.')) return text;

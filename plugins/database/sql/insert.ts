@@ -23,7 +23,10 @@ export interface Conflict {
   readonly rule: ConflictRule;
   /** Columns of the unique index that detects the conflict. */
   readonly key: readonly string[];
-  /** Columns to update: with override, all other columns of the table; with merge, those with values. */
+  /**
+   * Columns to update: all other columns of the table if the row is replaced as a whole, otherwise only those of the
+   * rows.
+   */
   readonly others: readonly string[];
 }
 

@@ -50,7 +50,9 @@ interface RowKey {
   readonly column: number;
 }
 
-/** A cached envelope, and the open batch for its rows. The batch has the table's columns in the same order. */
+/**
+ * A cached envelope, and the open batch for its rows. The columns of the batch are in the order of the table's columns.
+ */
 interface KnownEnvelope extends JsonDbEnvelope {
   /** True if the prefix is ASCII, so that it can be compared in a block. */
   readonly isAscii: boolean;

@@ -92,8 +92,8 @@ export class KnownLineReader {
   }
 
   /**
-   * Returns the series that followed the previous series at its last occurrence, if the line belongs to it. This avoids
-   * a map lookup.
+   * Returns the series that followed the previous line's series last time, if this line belongs to that series. This
+   * avoids a map lookup.
    */
   #expectedSeries(start: number): Series | undefined {
     const series = this.#last?.next;

@@ -55,7 +55,7 @@ export interface ScannedLine {
   /** Offset of the first character, and number of preceding lines. */
   start: number;
   linesBefore: number;
-  /** End of measurement and tags. */
+  /** Offset after measurement and tags. */
   seriesEnd: number;
   /** Start of each field in the text. Its key, as written and including `=`, ends at `fieldValueStarts`. */
   fieldStarts: number[];
@@ -163,9 +163,8 @@ export class LineScanner {
   }
 
   /**
-   * Skips to a later line after a fault: to the line after the fault, which may be in a string of several lines. If a
-   * string is not closed, skips only the first line of the invalid line, because the string would take all following
-   * lines.
+   * Skips an invalid line. A string may span lines, so the next line begins after the position of the fault. If a
+   * string is not closed, only the first line is skipped, because the string would take all following lines.
    */
   #recover(start: number): 'fault' {
     if (!this.#stringsClosed) this.position = start;

@@ -23,7 +23,7 @@ export interface ShapeField {
 export interface LineShape {
   readonly tagKeys: TagKeys;
   readonly fields: readonly ShapeField[];
-  /** The batch of the columns below; `undefined` before the first line. */
+  /** The batch that contains the columns below; `undefined` before the first line. */
   batch: RowBatchBuilder | undefined;
   time: OpenColumn | undefined;
   nanos: OpenColumn | undefined;

@@ -34,7 +34,7 @@ export const number: ToCell = (value) => {
   return value instanceof TypedNumber ? value.value : undefined;
 };
 
-/** Small values are converted to numbers, which are cheaper to compare and to write. */
+/** Converts 64-bit integers. Small ones become numbers, which are cheaper to compare and to write. */
 export const int64: ToCell = (value) => {
   if (typeof value !== 'bigint') return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
   const near = Number(value);

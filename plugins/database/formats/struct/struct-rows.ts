@@ -160,7 +160,7 @@ function widthOf(kind: CellKind): number {
   return NUMBERS.indexOf(kind);
 }
 
-/** Adds a cell for each column, and the names of those that have a placeholder to `unchanged`. */
+/** Adds a cell for each column. Adds the names of the columns with a placeholder to `unchanged`. */
 function push(
   columns: readonly StructColumn[],
   cells: readonly Cell[][],

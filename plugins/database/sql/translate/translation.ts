@@ -18,7 +18,7 @@ export interface RunTranslation {
   readonly kind: 'run';
   /** Statements to run in this order. The last one supplies the result, and only it may return rows. */
   readonly statements: readonly string[];
-  /** True if all run in one transaction; otherwise, each runs separately, because CREATE DATABASE needs that. */
+  /** True if all run in one transaction. Otherwise, each runs separately, as CREATE DATABASE requires. */
   readonly transaction: boolean;
   /**
    * SQLSTATE that counts as success if the first statement fails with it (IF NOT EXISTS); the others are then skipped.
@@ -44,7 +44,7 @@ export interface TranslationContext {
   readonly dedupRule?: ConflictRule | undefined;
 }
 
-/** A table in the catalogue (`Table` of the database's API is compatible). */
+/** A table in the catalogue, such as a `Table` of the executor's API. */
 export interface KnownTable {
   /** In the table's own order. */
   readonly columns: readonly KnownColumn[];
@@ -97,8 +97,8 @@ export function isTag(column: KnownColumn): boolean {
 }
 
 /**
- * Returns the columns in the order of the original's table definition: data columns before tags, including columns
- * added later.
+ * Returns the columns in the order of the original's table definition: data columns first, also those that were added
+ * later, then tags.
  */
 export function definitionOrder(table: KnownTable): readonly KnownColumn[] {
   return [...table.columns.filter((column) => !isTag(column)), ...table.columns.filter(isTag)];
