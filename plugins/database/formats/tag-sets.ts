@@ -4,7 +4,7 @@ import { ownText } from '../../../src/data/repeated-texts.ts';
 import { PRIMARY_TAG, primaryTag } from './primary-tag.ts';
 
 /**
- * Maximum number of tags of a point, as in the original. It also limits the nulls of a batch whose points have
+ * Maximum number of tags of a point, as in the original database. It also limits the nulls of a batch whose points have
  * different tags.
  */
 export const MAX_TAGS = 128;

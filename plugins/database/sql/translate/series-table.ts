@@ -18,7 +18,7 @@ interface Definition {
   readonly comment: string | undefined;
 }
 
-/** Returns true if a `CREATE TABLE` is the original's `(…) TAGS (…)`. Does not move the reader. */
+/** Returns true if a `CREATE TABLE` is the original database's `(…) TAGS (…)`. Does not move the reader. */
 export function isSeriesTable(reader: TokenReader): boolean {
   const start = reader.position;
   reader.takeWords('CREATE', 'TABLE');
@@ -32,8 +32,8 @@ export function isSeriesTable(reader: TokenReader): boolean {
 /**
  * Translates `CREATE TABLE [IF NOT EXISTS] t (time, data …) TAGS (…) PRIMARY TAGS (…) [clauses]`. The first column
  * becomes a timestamptz and, with the primary tags, the primary key; tags are marked (create-table.ts). Types keep the
- * original's precision, but VARCHAR(n) counts characters and is unlimited without n. Retention, partition, encoding and
- * similar clauses are ignored, each with a notice. Throws Refused for syntax errors.
+ * original database's precision, but VARCHAR(n) counts characters and is unlimited without n. Retention, partition,
+ * encoding and similar clauses are ignored, each with a notice. Throws Refused for syntax errors.
  */
 export function translateSeriesTable(reader: TokenReader, context: TranslationContext): RunTranslation {
   reader.takeWords('CREATE', 'TABLE');

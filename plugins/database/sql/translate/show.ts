@@ -6,8 +6,8 @@ import { isTag, Refused, run } from './translation.ts';
 import type { RunTranslation, Translation, TranslationContext } from './translation.ts';
 
 /**
- * Translates the original's SHOW statements to catalogue queries with the columns that the original's manual shows.
- * Returns `undefined` for PostgreSQL's own SHOW. Throws Refused for statements without a counterpart.
+ * Translates the original database's SHOW statements to catalogue queries. The results have the columns of the original
+ * database's manual. Returns `undefined` for PostgreSQL's own SHOW. Throws Refused for statements without a counterpart.
  */
 export function translateShow(reader: TokenReader, context: TranslationContext): Translation | undefined {
   reader.takeWords('SHOW');
@@ -82,7 +82,7 @@ interface TableReference {
 
 /**
  * Resolves `table`, `schema.table`, `database.table` or `database.schema.table`. Of two parts, the first is a schema if
- * it contains such a table, and otherwise a database, as in the original.
+ * it contains such a table, and otherwise a database, as in the original database.
  */
 function resolveTable(parts: readonly string[], context: TranslationContext): TableReference {
   const [first = '', second, third] = parts;

@@ -2,7 +2,10 @@ import type { ColumnRole, TableName } from '../../../../src/data/row-batch.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { ConflictRule } from '../insert.ts';
 
-/** Result of translating a statement that may be the original's SQL (docs/database-api.md#the-databases-own-sql). */
+/**
+ * Result of translating a statement that may be the original database's SQL
+ * (docs/database-api.md#the-databases-own-sql).
+ */
 export type Translation =
   | RunTranslation
   /** `USE x`: the following statements run in database `x`. */
@@ -97,8 +100,8 @@ export function isTag(column: KnownColumn): boolean {
 }
 
 /**
- * Returns the columns in the order of the original's table definition: data columns first, also those that were added
- * later, then tags.
+ * Returns the columns in the order of the original database's table definition: data columns first, also those that
+ * were added later, then tags.
  */
 export function definitionOrder(table: KnownTable): readonly KnownColumn[] {
   return [...table.columns.filter((column) => !isTag(column)), ...table.columns.filter(isTag)];
