@@ -7,7 +7,8 @@ import type { RunTranslation, Translation, TranslationContext } from './translat
 
 /**
  * Translates the original database's SHOW statements to catalogue queries. The results have the columns of the original
- * database's manual. Returns `undefined` for PostgreSQL's own SHOW. Throws Refused for statements without a counterpart.
+ * database's manual. Returns `undefined` for PostgreSQL's own SHOW. Throws Refused for statements that have no
+ * counterpart.
  */
 export function translateShow(reader: TokenReader, context: TranslationContext): Translation | undefined {
   reader.takeWords('SHOW');
