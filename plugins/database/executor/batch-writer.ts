@@ -43,7 +43,7 @@ interface WriterOptions extends EncodingOptions {
   readonly avoidsCopy?: boolean;
 }
 
-/** What to send for a batch; without `attempt`, there is nothing to send. */
+/** The plan for writing a batch; without `attempt`, there is nothing to send. */
 interface Planned {
   readonly attempt: WriteAttempt | undefined;
   /** Faults of the rows for which the table cannot be extended. */

@@ -15,9 +15,9 @@ const LASTING_COMMANDS: ReadonlySet<string> = new Set(['PREPARE', 'LOAD']);
 const IN_TRANSACTION = '25001';
 
 /**
- * A connection pinned for one task. Statements run one after another, even if the caller does not await them. After
- * `end`, every call rejects: a leaked session must not touch a connection that others use. Behind a pooler, settings
- * are local to each transaction, because the next transaction may run in another backend.
+ * A connection pinned for a series of statements, which run one after another even if the caller does not await them.
+ * After `end`, every call rejects: a leaked session must not touch a connection that others use. Behind a pooler,
+ * settings are local to each transaction, because the next transaction may run in another backend.
  */
 export class PinnedSession implements Session {
   readonly #connection: Connection;
