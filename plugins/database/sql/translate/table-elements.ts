@@ -75,8 +75,8 @@ function isFamily(reader: TokenReader, start: number, end: number): boolean {
 }
 
 /**
- * Takes the names in parentheses, each with an optional ASC or DESC. Returns `undefined` for other content: in `index
- * varchar(10)`, `index` is the name of a column.
+ * Takes the names in parentheses, each with an optional ASC or DESC. Returns `undefined` for other content: `index` in
+ * `index varchar(10)` is the name of a column.
  */
 function takeNames(reader: TokenReader, end: number): string | undefined {
   const start = reader.position;
