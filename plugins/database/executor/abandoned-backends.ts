@@ -7,9 +7,9 @@ const MAX_KNOWN = 100;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Terminates the abandoned backends. A process is terminated only if it has this user and application name and did not
- * start after our connection was opened; any other process has merely reused the pid of the abandoned backend. The
- * comparison of the times tolerates a clock drift of one thousandth.
+ * Terminates the abandoned backends. A process is terminated only if it has this user and application name and is at
+ * least as old as our connection; a younger process has merely reused the pid of the abandoned backend. The comparison
+ * of the ages tolerates a clock drift of one thousandth and a delay of 100 ms.
  */
 const END = ownStatement(
   'connections: end abandoned ones',
@@ -28,7 +28,8 @@ interface Abandoned {
 
 /**
  * Server processes of connections that broke while in use. If the network failed in both directions, the server does
- * not notice the loss: it keeps the transaction and its locks for hours, which blocks a retry of the same work.
+ * not notice that the client is gone: it keeps the transaction and its locks for hours, which blocks a retry of the
+ * same work.
  */
 export class AbandonedBackends {
   readonly #logger: Logger;
@@ -45,7 +46,10 @@ export class AbandonedBackends {
     this.#known = [...this.#known, { ...server, processId, openedAt }].slice(-MAX_KNOWN);
   }
 
-  /** Terminates the abandoned backends of this server. Never rejects, as the server may not permit it. */
+  /**
+   * Terminates the abandoned backends on the server of this connection. Never rejects, even if the user may not
+   * terminate backends.
+   */
   async end(connection: Connection): Promise<void> {
     const { host, port } = connection.server;
     const isOnServer = (each: Abandoned): boolean => each.host === host && each.port === port;

@@ -5,7 +5,10 @@ import type { Dialect } from '../sql/dialects/dialect.ts';
 import type { OwnStatement } from '../sql/own-statement.ts';
 import type { ProbeDemands, ServerProbe } from './probe-result.ts';
 
-/** Kind of database according to its mark (docs/sink.md#tables-and-rows); an unmarked one accepts every format. */
+/**
+ * Kind of a database, from the mark in its comment (docs/sink.md#tables-and-rows). A database without a mark accepts
+ * every format.
+ */
 export type Engine = 'time-series' | 'relational' | 'unmarked';
 
 /** Determines what happens if a row with the same key is already stored (docs/sink.md#tables-and-rows). */
@@ -99,7 +102,10 @@ export interface Table {
   readonly name: TableName & { readonly schema: string };
   /** In the table's own order. */
   readonly columns: readonly TableColumn[];
-  /** Columns of the primary key or, without one, of the oldest unique index that has no NULLs or treats them as equal. */
+  /**
+   * Columns of the primary key. Without a primary key, columns of the oldest unique index that has only NOT NULL
+   * columns or treats NULLs as equal (NULLS NOT DISTINCT).
+   */
   readonly key: readonly string[];
 }
 
@@ -107,9 +113,9 @@ export interface Table {
 export interface TableCatalogue {
   find(table: TableName): Promise<Table | undefined>;
   refresh(table: TableName): Promise<Table | undefined>;
-  /** Like `find` for each table, with a single query for those that are not cached. */
+  /** Like `find` for each table. All tables that are not cached are read with a single query. */
   findAll(tables: readonly TableName[]): Promise<readonly (Table | undefined)[]>;
-  /** Clears the cache, because a statement from outside may have changed any table. */
+  /** Clears the cache. Called after a statement of a user, which may have changed any table. */
   forget(): void;
   /** Capabilities of this database, refreshed at most once a minute. */
   dialect(): Promise<Dialect>;
@@ -146,7 +152,10 @@ export interface WritePolicy {
   readonly timeZone?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Disables COPY and optimistic inserts, so that each statement describes its full effect. Slower. */
+  /**
+   * Disables COPY and optimistic inserts. Slower, but each statement then shows its full effect, as a rehearsal
+   * requires.
+   */
   readonly plain?: boolean | undefined;
   /**
    * Stores all rows or none. If the report has faults, nothing was stored, and other rows may be invalid as well.
@@ -156,9 +165,9 @@ export interface WritePolicy {
   /**
    * Creates the table if it does not exist, and extends it as needed, within the limits of `growth`: columns and tags
    * are added and `varchar(n)` is widened; types never change (docs/formats.md#tables-of-lines-and-points). Rows that
-   * need anything else are reported as faults: a name that is too long, a tag that is a field in the table, a change
-   * that the user has no privilege for. If the shape is `exact` and columns may not be added, the table must have these
-   * columns in this order. Without `shape`, the table is not changed.
+   * would need another change are reported as faults, for example because a name is too long, a tag is a field in the
+   * table, or the user lacks a privilege. If the shape is `exact` and columns may not be added, the table must have
+   * these columns in this order. Without `shape`, the table is not changed.
    */
   readonly shape?: TableShape | undefined;
   /** Permitted changes to the table; default: all. */
@@ -176,7 +185,10 @@ export interface GrowthPolicy extends CreationPolicy {
 
 export interface CreationPolicy {
   readonly create: boolean;
-  /** If true, rejects with scope `table` instead of making a change, because the caller has other work to do first. */
+  /**
+   * If the table needs a change, rejects with scope `table` instead of making it, so that the caller decides when the
+   * table is changed.
+   */
   readonly deferChanges?: boolean | undefined;
   /** SQL after the column list of CREATE TABLE: `WITH (fillfactor=70)`. From the configuration, never from data. */
   readonly tableOptions?: string | undefined;
@@ -189,9 +201,9 @@ export interface TableWriter {
   /**
    * Writes a batch. Concurrent batches may overtake each other. Rows that cannot be stored because of their data are
    * found by bisection and reported as faults; all others are stored. Rejects with DatabaseError of scope
-   * `infrastructure` if the outcome is unknown: no row of the batch may be assumed stored, and writing again is
-   * harmless if there is a key. Rejects with scope `table` if the table does not exist, cannot be created, or does not
-   * match after a refresh of the catalogue.
+   * `infrastructure` if the outcome is unknown: the caller must not assume that any row was stored, and may write the
+   * batch again if the table has a key. Rejects with scope `table` if the table does not exist, cannot be created, or
+   * does not match after a refresh of the catalogue.
    */
   write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport>;
 }
@@ -203,7 +215,7 @@ export interface TableWrite {
 
 /** A transaction on one connection. Its operations run one after another, even if the caller does not await them. */
 export interface Transaction extends TableWriter {
-  /** Runs a statement. If it fails, the transaction can only be rolled back. */
+  /** Runs a statement. If the statement fails, the transaction can only be rolled back. */
   query: Session['query'];
   ask: Session['ask'];
   /** Runs other statements between the writes; if `work` rejects, only these statements are rolled back. */
@@ -234,21 +246,25 @@ export interface Executor extends TableWriter {
    * delivered. Occupies a connection of the pool until closed.
    */
   listen(channel: string, onNotice: (payload: string) => void, onLost: () => void): Promise<Listener>;
-  /** Pins a connection for `work`. Then the connection is reset and returned to the pool, or closed if the reset fails. */
+  /**
+   * Pins a connection for `work`. Afterwards, the connection is reset and returned to the pool, or closed if it cannot
+   * be reset.
+   */
   session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
   /** Like `session` with `readTransaction`, for large results. */
   reading<T>(work: (session: ReadingSession) => Promise<T>, options?: Pick<SessionOptions, 'signal'>): Promise<T>;
   query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
   ask: Session['ask'];
   /**
-   * Finds out what the server does, once per server and thread; afterwards rows are written without COPY if it keeps rows of a
-   * COPY that is rolled back, and nothing is prepared behind a pooler. Rejects only if the server is unavailable.
+   * Finds out how the server behaves, and caches the result. Afterwards, rows are written without COPY if the server
+   * keeps the rows of a COPY that is rolled back, and no statements are prepared if a pooler is in between. Rejects
+   * only if the server is unavailable.
    */
   probe(demands: ProbeDemands): Promise<ServerProbe>;
   /**
    * Writes batches of different tables like `write`. Where possible, many tables are written in one round trip and
-   * transaction. Never rejects: the results are in the order of the batches. After a failure that is not specific to
-   * one table, the remaining batches are not attempted.
+   * transaction. Never rejects. Returns one result per batch, in the order of the batches. After a failure that is not
+   * specific to one table, the remaining batches are not attempted and get the same failure.
    */
   writeAll(writes: readonly TableWrite[]): Promise<readonly PromiseSettledResult<WriteReport>[]>;
   /**
@@ -257,19 +273,21 @@ export interface Executor extends TableWriter {
    */
   prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void>;
   /**
-   * Runs `work` in one transaction on one connection. Its changes, including those to tables, are committed when it
+   * Runs `work` in one transaction on one connection. Its changes, including those to tables, are committed when `work`
    * resolves and rolled back when it rejects. Reports and faults are those of `write`; to undo everything because of a
-   * fault, `work` must reject. `work` is repeated when the server rolls back because of other transactions (deadlock),
-   * and after the first statement that fails, so it must be repeatable. Faults are final only once a later `query` has
-   * succeeded. Writing tables in the same order everywhere makes deadlocks rare. Rejects as `work` and `write` do, and
-   * with the error of a failed commit (a deferred constraint: scope `record`). If the connection is lost during the
-   * commit, the outcome is unknown. `signal` cancels waiting for a connection and for the commit.
+   * fault, `work` must reject. Rejects as `work` and `write` do, and with the error of a failed commit (a deferred
+   * constraint: scope `record`). If the connection is lost during the commit, the outcome is unknown. `signal` cancels
+   * waiting for a connection and for the commit.
+   *
+   * `work` must be repeatable. It is repeated after the first statement that fails, and when the server rolls back
+   * because of other transactions (deadlock). Faults are final only once a later `query` has succeeded. Writing tables
+   * in the same order everywhere makes deadlocks rare.
    */
   atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
-   * Runs `work` in a transaction that is always rolled back. Its reports and faults are those of a real write; only
-   * values taken from sequences are not returned. Locks are held until `work` settles, but no longer than `timeoutMs`
-   * (default 10 seconds): then the running statement is cancelled, and no further statement runs.
+   * Runs `work` in a transaction that is always rolled back. Its reports and faults are those of a real write. Only the
+   * values that it takes from sequences are lost. Locks are held until `work` settles, but no longer than `timeoutMs`
+   * (default 10 seconds). After this time, the running statement is cancelled, and no further statement runs.
    */
   rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, options?: StatementOptions): Promise<T>;
   close(): Promise<void>;

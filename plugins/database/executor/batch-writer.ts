@@ -39,11 +39,11 @@ interface WriterOptions extends EncodingOptions {
    * must repeat all statements of the transaction.
    */
   readonly isInTransaction?: boolean;
-  /** The server may keep rows of a COPY that fails or is rolled back. */
+  /** True if COPY must not be used, because the server may keep the rows of a COPY that fails or is rolled back. */
   readonly avoidsCopy?: boolean;
 }
 
-/** The part of a batch to send; without `attempt`, there is nothing to send. */
+/** The plan for writing a batch; without `attempt`, there is nothing to send. */
 interface Planned {
   readonly attempt: WriteAttempt | undefined;
   /** Faults of the rows for which the table cannot be extended. */
@@ -90,13 +90,13 @@ export class BatchWriter {
     for (let isRetry = false; ; isRetry = true) {
       const { attempt, faults } = await this.#plan({ batch, policy, minCopiedRows }, isRetry);
       if (policy.allOrNothing === true && faults.length > 0) return nothingStored(faults);
-      // In a table that does not exist, there is nothing to delete.
+      // Without a table, the batch consists of deletions, and there is nothing to delete.
       if (attempt === undefined) return { ...NOTHING_STORED, stored: batch.rowCount };
       try {
         const report = await this.#run(attempt, policy);
         return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };
       } catch (error) {
-        // If the table does not match, it is read again once; the caller receives a second failure.
+        // If the table does not match, it is read again, once. A second failure is passed to the caller.
         if (isRetry || !(error instanceof DatabaseError) || !isTableChanged(error)) throw error;
       }
     }
@@ -120,7 +120,10 @@ export class BatchWriter {
     );
   }
 
-  /** Plans a batch that COPY can store in the cached table; `undefined` if more is needed. */
+  /**
+   * Plans a batch that COPY can store in the cached table; `undefined` if the table must be read or changed first, or
+   * if the rows must be inserted.
+   */
   #planCopy(write: PlannedWrite): WriteAttempt | undefined {
     const { batch, policy } = write;
     const known = this.#catalogue.remembered(batch.table);
@@ -157,7 +160,7 @@ export class BatchWriter {
   #isCertain({ attempt, faults, isCurrent }: Planned, known: CatalogueTable, { table }: RowBatch): boolean {
     if (attempt === undefined) return false;
     const { planned } = attempt;
-    // The preparation has just changed the table.
+    // If the preparation has just changed the table, the plan is based on its current definition.
     if (planned.table !== known) return true;
     if (planned.hasFaults || (faults.length > 0 && !isCurrent)) return false;
     return !planned.skipsColumns || this.#catalogue.remembered(table, FRESH_MS) !== undefined;
@@ -207,7 +210,8 @@ export class BatchWriter {
 }
 
 /**
- * Runs all statements in one transaction, so that no other session misses a row between its deletion and reinsertion.
+ * Runs all statements of a batch in one transaction. No other session then misses a row between its deletion and the
+ * insertion of its successor, or sees only a part of an all-or-nothing batch.
  */
 async function runInTransaction(
   first: WriteAttempt,

@@ -27,7 +27,8 @@ export interface CatalogueTable extends Table {
 
 /**
  * Returns, for each name, the table in the first schema of the session's search path that contains it. The implicit
- * pg_catalog is excluded. Casting to `name` truncates at 63 bytes, so longer names must not match.
+ * pg_catalog is excluded. Names of more than 63 bytes are excluded as well, because the cast to `name` would truncate
+ * them.
  */
 const NAMED_TABLES = `
   SELECT DISTINCT ON (c.relname) c.oid, n.nspname, c.relname
@@ -49,10 +50,10 @@ const USER_TABLES = `
 /**
  * Returns one row per column. The key is the primary key or else the oldest unique index that ON CONFLICT can use:
  * immediate, valid, not partial, without expressions, and over NOT NULL columns or with NULLS NOT DISTINCT.
- * `indnullsnotdistinct` is read through `to_jsonb`, because not every database of the family has this column of
- * pg_index; the alternative, pg_get_indexdef, would wait for locks on the table. The `=` operator of a type such as
- * citext must be in the schema of the type and have the same owner, so that operators created by other users are
- * ignored.
+ * `indnullsnotdistinct` is read through `to_jsonb`, because PostgreSQL 14 and some databases derived from PostgreSQL do
+ * not have this column of pg_index; the alternative, pg_get_indexdef, would wait for locks on the table. The `=`
+ * operator of a type such as citext must be in the schema of the type and have the same owner, so that operators
+ * created by other users are ignored.
  */
 function columnsOf(tables: string): string {
   return `
@@ -102,7 +103,7 @@ export const DEFAULT_EXPRESSIONS = qualifiedStatement(
     WHERE d.adrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid`,
 );
 
-/** Converts the result of the queries above. */
+/** Converts the result of TABLES_BY_NAME or ALL_TABLES. */
 export function readTables(result: QueryResult): CatalogueTable[] {
   const tables: CatalogueTable[] = [];
   let start = 0;
@@ -155,7 +156,7 @@ function readColumn(row: Row, isFirst: boolean): CatalogueColumn {
   };
 }
 
-/** Returns the table's OID if missing values of a column are replaced by its default. */
+/** Returns the table's OID if a column has a default that replaces missing values. */
 export function tableOfDefaults({ columns }: CatalogueTable): string | undefined {
   return columns.find(({ defaultOf }) => defaultOf !== undefined)?.defaultOf;
 }
@@ -172,12 +173,15 @@ export function withDefaults(table: CatalogueTable, { rows }: QueryResult): Cata
 const BPCHAR = 1042;
 const VARCHAR = 1043;
 
-/** The type modifier of character types is the length plus four (VARHDRSZ), or -1 without a length. */
+/**
+ * Returns the length limit in characters. The type modifier of character types is this limit plus four (VARHDRSZ), or
+ * -1 without a limit.
+ */
 function maxLength(typeOid: number, typeModifier: number): number | undefined {
   return (typeOid === BPCHAR || typeOid === VARCHAR) && typeModifier >= 4 ? typeModifier - 4 : undefined;
 }
 
-/** Tags are marked by comments; a timestamp in the first column is the time. */
+/** Returns the role of a column: a comment marks tags; a timestamp in the first column is the time; others are data. */
 export function roleOf(comment: string | null, family: TypeFamily, isFirst: boolean): ColumnRole {
   return columnRole(comment) ?? (isFirst && isTime(family) ? 'time' : 'data');
 }

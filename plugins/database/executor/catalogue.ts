@@ -71,7 +71,7 @@ export class Catalogue implements TableCatalogue {
       const startedAt = performance.now();
       const found = await this.#source.session((session) => readTable(session, table));
       const entry = this.#tables.get(keyOf(table));
-      // If this process has changed the table meanwhile, the result may be outdated.
+      // If this process has changed the table since the query began, the result may be outdated.
       if (entry !== undefined && entry.readAt > startedAt) return entry.table;
       this.#tables.delete(keyOf(table));
       if (found === undefined) this.#outside = undefined;
@@ -277,8 +277,8 @@ function differences(table: CatalogueTable, shape: TableShape): string | undefin
   if (clauses.length > 0) return clauses.join(', and ');
   const position = expected.findIndex((name, index) => actual[index] !== name);
   if (position < 0) return undefined;
-  const place = String(position + 1);
-  return `column ${place} is "${actual[position] ?? ''}" in the table and "${expected[position] ?? ''}" in the message`;
+  const number = String(position + 1);
+  return `column ${number} is "${actual[position] ?? ''}" in the table and "${expected[position] ?? ''}" in the message`;
 }
 
 function quotedList(names: readonly string[]): string {
@@ -339,15 +339,18 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ['c', 'a type'],
 ]);
 
-/** Names in the system catalogue take precedence over those in any schema of the search path. */
+/**
+ * Throws if another object has the name of the table. Names in the system catalogue take precedence over those in any
+ * schema of the search path.
+ */
 async function refuseTakenName(session: Session, { name, schema }: TableName): Promise<void> {
   const { rows } = await session.ask(NAMESAKES, [name, schema ?? null]);
-  const [place, kind] = rows[0] ?? [];
-  if (typeof place !== 'string') return;
+  const [foundIn, kind] = rows[0] ?? [];
+  if (typeof foundIn !== 'string') return;
   const reason =
-    place === 'pg_catalog' ? 'belongs to the system catalogue' : `is ${KINDS.get(kind ?? '') ?? 'not a table'}`;
+    foundIn === 'pg_catalog' ? 'belongs to the system catalogue' : `is ${KINDS.get(kind ?? '') ?? 'not a table'}`;
   throw new DatabaseError(
-    `"${name}" ${reason} (schema "${place}"), so no table of that name can be created: use another name`,
+    `"${name}" ${reason} (schema "${foundIn}"), so no table of that name can be created: use another name`,
     {
       scope: 'table',
       sqlstate: '42809',

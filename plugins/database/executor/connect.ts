@@ -40,7 +40,7 @@ export async function connectReplication<T>(
 }
 
 interface ConnectRequest extends ConnectionSettings {
-  /** Returns the driver's connection. */
+  /** Creates the driver's connection object with these options. */
   readonly openTap: (options: object) => unknown;
   readonly replication?: 'database';
 }
@@ -63,7 +63,10 @@ async function connectToAny(settings: ConnectRequest, signal: AbortSignal | unde
   throw connectFailure(settings, failures);
 }
 
-/** The server truncates a long user or database name at startup, and would then accept the role with the shorter name. */
+/**
+ * Throws for a user or database name that is too long. At startup, the server truncates such a name, and would accept a
+ * role with the shorter name.
+ */
 function refuseLongName(consequence: string, name: string, sqlstate: string): void {
   const bytes = Buffer.byteLength(name);
   if (bytes <= MAX_IDENTIFIER_BYTES) return;
@@ -98,7 +101,7 @@ async function connectTo(
   }
 }
 
-/** SQLSTATE of the refusal if pg_hba.conf has no entry for a connection of the user with TLS, or without TLS. */
+/** SQLSTATE of the error if pg_hba.conf has no entry that matches: entries may require TLS, or exclude it. */
 const NO_ENTRY = '28000';
 
 /** Part of the driver's message if the server does not support TLS. */
@@ -114,7 +117,7 @@ interface StartingClient {
   getStartupConf(): Readonly<Record<string, string>>;
 }
 
-/** The driver has no option for further parameters of the startup message. */
+/** Adds the parameters by overriding a method, because the driver has no option for further startup parameters. */
 function addStartupParameters(client: StartingClient): void {
   const given = client.getStartupConf.bind(client);
   client.getStartupConf = () => ({ ...given(), ...STARTUP_PARAMETERS });
@@ -152,7 +155,8 @@ async function logIn(
     port: server.port,
     user: settings.user,
     database: settings.database,
-    // With a function, the driver reads neither the environment nor a password file that the URL does not name.
+    // If the password is a function, the driver reads neither the environment nor a password file that the URL does not
+    // name.
     password: () => passwordFor(server, settings),
     ssl: tls ?? false,
     connectionTimeoutMillis: settings.connectTimeoutMs,

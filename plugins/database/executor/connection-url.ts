@@ -12,9 +12,9 @@ export interface ServerAddress {
 export type TlsMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 
 /**
- * TLS settings of libpq. `allow` starts without TLS and `prefer` with TLS; both try the other way if the server refuses
- * the first. `require` encrypts without verifying the server, `verify-full` verifies the certificate chain and the host
- * name.
+ * TLS settings of libpq. `allow` first connects without TLS and `prefer` first with TLS; if the server refuses the
+ * first attempt, both try the other way. `require` encrypts without verifying the server, `verify-ca` verifies the
+ * certificate chain, and `verify-full` also verifies the host name.
  */
 export interface TlsSettings {
   readonly mode: TlsMode;
@@ -40,7 +40,7 @@ export interface ConnectionSettings {
   readonly searchPath: string | undefined;
   /** With `primary`, read-only servers are skipped. */
   readonly target: 'any' | 'primary';
-  /** False behind poolers that use a different server connection for each transaction (`prepareThreshold=0`). */
+  /** Set to false by `prepareThreshold=0`, for poolers that use a different server connection for each transaction. */
   readonly namedStatements: boolean;
   readonly ignoredParameters: readonly string[];
 }
@@ -109,12 +109,15 @@ const KNOWN_PARAMETERS = [
   ...['ssl', 'sslfactory', 'sslmode', 'ssl_mode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword'],
 ];
 
-/** Parameters of other drivers are ignored. Throws ConfigError if a name is a typo of a supported one: `sslmod`. */
+/**
+ * Returns the parameters that are not supported; they are ignored, as they may be those of another driver. Throws
+ * ConfigError if a name is a typo of a supported one: `sslmod`.
+ */
 function unknownParameters(parameters: Parameters): readonly string[] {
   const unknown = parameters.rest();
   for (const name of unknown) {
     const meant = nearestName(name.toLowerCase(), KNOWN_PARAMETERS);
-    // `user` is among the remaining parameters if connection.user overrides it.
+    // If connection.user overrides `user`, this parameter was not taken and is among the remaining ones.
     if (meant !== undefined && meant !== name.toLowerCase())
       throw new ConfigError(`connection.url: the parameter "${name}" is unknown; did you mean ${meant}?`);
   }
@@ -222,7 +225,10 @@ function target(parameters: Parameters): 'any' | 'primary' {
   }
 }
 
-/** Parameters of a URL. Each is taken once. Names are case-insensitive, because users mix up upper and lower case. */
+/**
+ * Parameters of a URL. `take` returns a parameter and removes it, so that the unknown parameters remain. Names are
+ * case-insensitive, because users mix up upper and lower case.
+ */
 class Parameters {
   readonly #values = new Map<string, { name: string; value: string }>();
 

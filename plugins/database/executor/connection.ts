@@ -18,9 +18,15 @@ import {
 } from './pipeline.ts';
 import { isRollback, toDatabaseError } from './sqlstate.ts';
 
-/** How long a cancelled statement may continue before its connection is closed. */
+/**
+ * How long a cancelled statement may continue before its connection is closed. Also the time limit for closing a
+ * connection gracefully.
+ */
 const CANCEL_GRACE_MS = 5_000;
-/** Named statements use memory of the server until the connection ends. With more of them, the connection is replaced. */
+/**
+ * Limit for named statements, which use memory of the server until the connection ends. A connection with more of them
+ * is replaced.
+ */
 const MAX_NAMED_STATEMENTS = 500;
 
 /** The end of the driver's message for a statement on a lost connection. */
@@ -109,8 +115,8 @@ export class Connection {
   }
 
   /**
-   * True if the next transaction may run in another backend, as behind a pooler, or if that is not known: the session
-   * then keeps neither prepared statements nor settings, and must not leave any behind.
+   * True if each transaction may run in another backend, as behind a pooler. Also true if the server does not report
+   * its process ID. Such a connection prepares no statements, and settings last for one transaction only.
    */
   get hasSharedBackends(): boolean {
     return this.#sharesBackends;
@@ -146,7 +152,7 @@ export class Connection {
       preamble: () => [[ENTER_OWN_PATH, []]],
       send: (wire) => {
         sendQuery(wire, [text, values], 0);
-        // Outside a transaction, the setting ends with the pipeline.
+        // Outside a transaction, the server restores the search path at the end of the pipeline.
         if (isInTransaction()) sendStatement(wire, [LEAVE_OWN_PATH, []]);
       },
     });
@@ -158,8 +164,9 @@ export class Connection {
   }
 
   /**
-   * Runs a statement after others whose results are ignored, in one transaction and round trip. Rejects with scope
-   * `caller` if one of the others fails.
+   * Runs `statement` after the statements of `preamble`, in one round trip. Without an open transaction, all of them
+   * run in one transaction. The results of the preamble are ignored; its errors get scope `caller`, unless their scope
+   * is `infrastructure`.
    */
   async runAfter(
     preamble: readonly PipelinedStatement[],
@@ -190,7 +197,7 @@ export class Connection {
     await this.interruptible(options, () => copyIn(this.client, text, messages));
   }
 
-  /** Runs several internal statements with the simple protocol. */
+  /** Runs several internal statements, separated by semicolons, with the simple protocol. */
   async script(text: string, options: StatementOptions = {}): Promise<void> {
     await this.interruptible(options, () => this.client.query(text));
   }
@@ -221,7 +228,7 @@ export class Connection {
       signal?.removeEventListener('abort', onAbort);
       clearTimeout(timer);
       clearTimeout(cut);
-      // A pending cancel request must not hit the next statement.
+      // Waits for the cancel request, which must not hit the next statement.
       await interruption?.requested;
     }
   }
@@ -238,8 +245,8 @@ export class Connection {
   }
 
   /**
-   * Returns the time, on the clock of `performance.now()`, since which a call has been waiting without data from the server;
-   * `undefined` if no call is waiting. Time spent on sending, or with reading paused, does not count.
+   * Returns the time, on the clock of `performance.now()`, since which a call has been waiting without data from the
+   * server; `undefined` if no call is waiting. Time spent on sending, or with reading paused, does not count.
    */
   silentSince(): number | undefined {
     if (this.#running === 0) return undefined;
@@ -271,11 +278,10 @@ export class Connection {
     try {
       return await work();
     } catch (thrown) {
-      // The driver does not say why a connection was lost before the statement.
+      // If the connection was lost before the statement, the driver's error does not contain the cause of the loss.
       const wasLost = this.#lost !== undefined && toError(thrown).message.endsWith(NOT_QUERYABLE);
       const error = toDatabaseError(wasLost ? this.#lost : thrown);
-      // The connection is discarded, because a new one may reach another server, or a pooler may give it a server
-      // connection whose state is intact.
+      // Discards the connection: a new one may reach another server or, behind a pooler, a backend that works.
       if (error.scope === 'infrastructure' && !isRollback(error)) this.#isDiscarded = true;
       throw error;
     } finally {
@@ -283,7 +289,10 @@ export class Connection {
     }
   }
 
-  /** Resolves once the cancel request was delivered. If the delivery fails, only closing the connection ends the statement. */
+  /**
+   * Resolves once the cancel request was delivered. If the delivery fails, closes the socket: nothing else ends the
+   * statement.
+   */
   async #cancel(): Promise<void> {
     this.#isDiscarded = true;
     const { processID, secretKey } = this.client as RawClient;

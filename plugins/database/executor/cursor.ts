@@ -36,7 +36,7 @@ export async function* readCursor(
     failed = true;
     throw error;
   } finally {
-    // After an error, the portal no longer exists, and the driver would wait for a response forever.
+    // After an error, the portal no longer exists, and the driver would wait forever for the response to `close`.
     if (submitted && !failed && connection.lost === undefined) await cursor.close();
   }
 }

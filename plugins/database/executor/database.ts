@@ -15,7 +15,7 @@ export class Database implements CatalogueSource {
   readonly writer: BatchWriter;
   /** Decides whether a transaction is first tried without savepoints. */
   readonly path = new OptimisticPath();
-  /** By whether rows are written. */
+  /** Probe results. The key is true for probes by callers that write rows. */
   readonly #probes = new Map<boolean, ServerProbe>();
 
   constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {
@@ -51,7 +51,10 @@ export class Database implements CatalogueSource {
     }
   }
 
-  /** Probes the server once, and from then on writes in a way that it does not falsify. */
+  /**
+   * Probes the server once. Afterwards, rows are written without COPY and without prepared statements if the result
+   * requires it.
+   */
   async probe(demands: ProbeDemands): Promise<ServerProbe> {
     const known = this.#probes.get(demands.writes);
     if (known !== undefined) return known;

@@ -3,9 +3,9 @@ import type { WritePolicy } from './api.ts';
 import type { CatalogueTable } from './catalogue-query.ts';
 
 /**
- * For the rule `merge`, groups rows by the NOT NULL columns with a default for which they have no value. A missing
- * value means the default in a new row, but no change in a stored row; a statement does both only if it does not
- * contain the column. Returns the batch unchanged if no such value is missing.
+ * For the rule `merge`: groups rows by the NOT NULL columns with a default for which they have no value. In a new row,
+ * such a column gets its default; in a stored row, it does not change. Only a statement without the column has both
+ * effects, so each group gets its own statement. Returns the batch unchanged if no such value is missing.
  */
 export function groupedByDefaults(batch: RowBatch, table: CatalogueTable, policy: WritePolicy): RowBatch {
   if (policy.dedupRule !== 'merge' || policy.insertMode !== undefined || batch.groups !== undefined) return batch;

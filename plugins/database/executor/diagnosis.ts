@@ -17,7 +17,10 @@ export interface DatabaseDemands {
 
 /** Time limit per server of the URL. */
 const CONNECT_TIMEOUT_MS = 4000;
-/** Lowest safe timeouts. A shorter one interrupts the normal work of connectors: batches, and waits for a lock. */
+/**
+ * Lowest safe values of the server's timeouts. With a lower value, the server interrupts normal work of connectors,
+ * such as batches and waits for a lock.
+ */
 const SHORTEST_LIMITS_MS = {
   statement_timeout: 30_000,
   transaction_timeout: 60_000,
@@ -83,15 +86,15 @@ function serverFindings(
 ): Finding[] {
   const [version, clock, readOnly, user, database, slots, used, limit, usedByUser, ...limits] = row;
   const role = quoteIdentifier(user ?? '');
-  const place = `PostgreSQL ${version ?? ''}, database ${database ?? ''}, user ${user ?? ''}`;
+  const summary = `PostgreSQL ${version ?? ''}, database ${database ?? ''}, user ${user ?? ''}`;
   const findings = [
     readOnly === 't' && demands.writes
       ? fail(
           'database',
-          `${place}: the server is read-only`,
+          `${summary}: the server is read-only`,
           'name the primary server in connection.url, or targetServerType=primary',
         )
-      : ok('database', place),
+      : ok('database', summary),
     slotsFinding(Number(slots), Number(used), demands),
   ];
   const ownSlots = Number(limit ?? -1);
@@ -118,7 +121,10 @@ function slotsFinding(slots: number, used: number, { connections }: DatabaseDema
   return warn('max_connections', text, cure);
 }
 
-/** Values in milliseconds, in the order of SHORTEST_LIMITS_MS; null if the server does not have the setting. */
+/**
+ * Returns a warning for each timeout that is too short. `values` are in milliseconds and in the order of
+ * SHORTEST_LIMITS_MS; null if the server does not have the setting.
+ */
 function limitFindings(values: readonly (string | null)[], role: string): Finding[] {
   const names = Object.entries(SHORTEST_LIMITS_MS);
   const short = names.flatMap(([name, shortest], index): Finding[] => {

@@ -22,8 +22,9 @@ export function encodeRows(
 }
 
 /**
- * Like `encodeRows`, but merges the rows of each key into one, using the last non-null cell. `refuse` is called with
- * the row that the cell comes from or, if no row of the key has a value, with each of these rows.
+ * Like `encodeRows`, but merges the rows of each key into one, using the last non-null cell of each column. If a cell
+ * does not fit, `refuse` is called with the row that contains it. If a NOT NULL column is null in all rows of a key,
+ * `refuse` is called with each of these rows.
  */
 export function encodeMerged(
   batch: RowBatch,

@@ -15,9 +15,10 @@ export interface GroupSelection extends RowSelection {
 const DROPPED = -1;
 
 /**
- * Arranges a batch of several groups into statements with the same effect as applying each row in turn: first
- * deletions, once per key, then the rows stored after them. Rows before the deletion of their key are dropped. Rows
- * with the same key in different groups set different columns, so both are written, in consecutive statements.
+ * Arranges a batch of several groups into statements with the same effect as applying the rows one by one. The first
+ * statements are the deletions, one row per key; the next ones store the rows that follow the deletions. Rows that
+ * precede the deletion of their key are dropped. Rows with the same key in different groups set different columns, so
+ * all of them are written, in consecutive statements.
  */
 export function selectByGroup(
   candidates: Int32Array,
@@ -25,12 +26,12 @@ export function selectByGroup(
   groups: RowGroups,
   equalKeys: EqualKeys,
 ): GroupSelection[] {
-  const places = new StepAssignment(groups, equalKeys, (candidates.at(-1) ?? -1) + 1);
+  const assignment = new StepAssignment(groups, equalKeys, (candidates.at(-1) ?? -1) + 1);
   const numbered = numberKeys(candidates, key);
   candidates.forEach((row, position) => {
-    places.add(row, numbered === undefined ? position : (numbered.ids[position] ?? 0));
+    assignment.add(row, numbered === undefined ? position : (numbered.ids[position] ?? 0));
   });
-  return places.statements(candidates);
+  return assignment.statements(candidates);
 }
 
 /** Assigns each row to a step (0: deletions), unless it is dropped. */
@@ -73,18 +74,18 @@ class StepAssignment {
     for (const row of candidates) {
       const step = this.#steps[row] ?? DROPPED;
       if (step === DROPPED) continue;
-      const place = step * count + this.#groups.of(row);
-      const list = lists.get(place);
-      if (list === undefined) lists.set(place, [row]);
+      const statement = step * count + this.#groups.of(row);
+      const list = lists.get(statement);
+      if (list === undefined) lists.set(statement, [row]);
       else list.push(row);
     }
     return [...lists]
       .sort(([left], [right]) => left - right)
-      .map(([place, rows]) => ({
-        group: place % count,
+      .map(([statement, rows]) => ({
+        group: statement % count,
         rows: Int32Array.from(rows),
         fallbackRows: this.#fallbackRows,
-        isFirst: place < 2 * count,
+        isFirst: statement < 2 * count,
       }));
   }
 

@@ -2,9 +2,9 @@ import { ownStatement } from '../sql/own-statement.ts';
 import type { Executor } from './api.ts';
 
 /**
- * Considers sessions of this user and application that use the tables; behind a pooler, the backend PIDs of our
- * connections are unknown. Lock holders that are waiting themselves come last. A prepared transaction has no session
- * (pid 0), and a commit that waits for a standby is not blocked by a session.
+ * Selects what the waiting sessions of this user and application wait for. Sessions are not selected by PID, because
+ * the backend PIDs of our connections are unknown behind a pooler. Lock holders that are waiting themselves come last.
+ * The pid is 0 if a prepared transaction holds the lock, and NULL if a commit waits for a standby.
  */
 const HOLDERS = ownStatement(
   'health: lock holders',
@@ -20,9 +20,9 @@ const HOLDERS = ownStatement(
 );
 
 /**
- * Describes what a session of this user and application waits for: the holder of a lock on one of the tables (if empty,
- * any table), or a standby. The longest wait counts. Returns part of a sentence, or `undefined` if no session waits.
- * Rejects as `Executor.ask` does.
+ * Describes what the longest-waiting session of this user and application waits for: a lock on one of the tables (on
+ * any table if `tables` is empty), or the confirmation by a standby. Returns part of a sentence, or `undefined` if no
+ * session waits. Rejects as `Executor.ask` does.
  */
 export async function lockHolder(
   executor: Pick<Executor, 'ask'>,

@@ -17,15 +17,18 @@ export { databaseText, type ConnectionSettings, parseConnectionUrl, type UrlOver
 export interface ExecutorOptions {
   readonly logger: Logger;
   /**
-   * Number of concurrent connections that this executor needs. The numbers of executors that share a pool are added up.
-   * Default 4.
+   * Number of concurrent connections that this executor needs; default 4. The numbers of all executors that share a
+   * pool are added up.
    */
   readonly poolSize?: number;
-  /** Idle connections are closed after this time. Default 30,000. In a shared pool, the value of its first executor applies. */
+  /**
+   * Idle connections are closed after this time; default 30,000. In a shared pool, the value of the executor that was
+   * opened first applies.
+   */
   readonly idleTimeoutMs?: number;
   /**
-   * A statement without data from the server for this long is checked. Default 30,000. In a shared pool, the value of
-   * its first executor applies.
+   * A statement without data from the server for this long is checked; default 30,000. In a shared pool, the value of
+   * the executor that was opened first applies.
    */
   readonly silenceMs?: number;
   /** Called after each attempt to open a connection of the pool; `failure` is set if it failed. */
@@ -39,7 +42,7 @@ type OnConnect = (failure: DatabaseError | undefined) => void;
  * clients by default.
  */
 const MAX_CONNECTIONS = 32;
-/** Terminating the backend that blocks a statement takes a second connection. */
+/** Terminating a backend that blocks a statement takes a second connection. */
 const MIN_POOL_SIZE = 2;
 const DEFAULT_POOL_SIZE = 4;
 const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
@@ -47,7 +50,7 @@ const DEFAULT_SILENCE_MS = 30_000;
 
 interface SharedDatabase {
   readonly database: Database;
-  /** Equal for pools that differ only in the application name. */
+  /** Equal for pools that share MAX_CONNECTIONS. Such pools differ only in the application name. */
   readonly budget: string;
   readonly shares: number[];
   readonly listeners: Set<OnConnect>;

@@ -1,4 +1,4 @@
-/** Number of batches to skip after the first failure, and the maximum. */
+/** Number of batches to skip after the first failure, and the maximum after repeated failures. */
 const LEAST_PAUSE = 8;
 const LONGEST_PAUSE = 1024;
 

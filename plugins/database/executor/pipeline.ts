@@ -55,9 +55,9 @@ export const LEAVE_OWN_PATH = qualifiedStatement(
 
 export interface PipelineMessages {
   /**
-   * Returns the statements that precede the main statement. It is called only when the connection is ready to send,
-   * because the transaction status is unknown until then: the server reports an error first and the status after the
-   * error, possibly in another packet.
+   * Returns the statements that precede the main statement. Called only when the connection is ready to send, because
+   * the statements depend on the transaction status: after an error, the server reports the new status later, possibly
+   * in another packet.
    */
   readonly preamble?: () => readonly PipelinedStatement[];
   /** Sends the main statement, and others after it whose results are ignored. */
@@ -156,7 +156,7 @@ export class Pipeline implements pg.Submittable {
     this.#completed += 1;
   }
 
-  /** After an error, the driver does not call `handleReadyForQuery`. */
+  /** Called instead of `handleReadyForQuery` after an error. */
   handleError(error: Error): void {
     this.#connection?.collect(undefined);
     this.#reject(error);

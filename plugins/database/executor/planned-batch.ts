@@ -43,7 +43,10 @@ export class PlannedBatch {
   readonly batch: RowBatch;
   readonly table: CatalogueTable;
   readonly faults: BatchFaults;
-  /** All rows encoded for COPY, if it is applicable. The rounds are then created only if COPY fails. */
+  /**
+   * All rows, encoded for COPY; `undefined` if the rows must be inserted. With COPY, the rounds are encoded only if
+   * COPY fails.
+   */
   readonly copy: Buffer | undefined;
   readonly #policy: WritePolicy;
   readonly #minCopiedRows: number;
@@ -123,7 +126,10 @@ export class PlannedBatch {
     return (this.#rounds ??= this.#encode());
   }
 
-  /** Removes refused rows before keys are compared: a valid row must not be replaced by an invalid one. */
+  /**
+   * Encodes the statements. Refused rows are removed before keys are compared: an invalid row must not replace a valid
+   * row with the same key.
+   */
   #encode(): Round[] {
     for (let isFirst = true; ; isFirst = false) {
       const before = this.faults.count;
@@ -136,7 +142,10 @@ export class PlannedBatch {
     }
   }
 
-  /** Checks all rows, because the next row with the same key, which replaces a refused one, may be invalid as well. */
+  /**
+   * Checks all rows, including those that another row with the same key replaces. When a refused row is removed, one of
+   * these is sent instead, and may be invalid as well.
+   */
   #refuseInvalidRows(): void {
     const merges = this.#equalKeys() === 'merge';
     this.#plans.forEach((plan, group) => {
@@ -220,7 +229,7 @@ export class PlannedBatch {
       : { parameters: encodeMerged(this.batch, plan, rows, merged, refuse), rowCount: merged.count };
   }
 
-  /** Does not search for duplicate keys, because the server detects them. */
+  /** Encodes all rows for COPY, if possible. Does not search for duplicate keys, because the server detects them. */
   #encodeCopy(): Buffer | undefined {
     const { groups, rowCount } = this.batch;
     if (this.#policy.plain === true) return undefined;

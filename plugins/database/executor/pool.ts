@@ -65,7 +65,7 @@ export class Pool {
 
   constructor(settings: PoolSettings) {
     this.#settings = settings;
-    // Each connection being opened adds a listener.
+    // Each connection being opened adds a listener, so there is no limit for the number of listeners.
     setMaxListeners(0, this.#stopped.signal);
     this.#limit = settings.limit;
     this.#abandoned = new AbandonedBackends(settings.logger);
@@ -133,14 +133,14 @@ export class Pool {
     } else if (condition === 'clean' && connection.client.getTransactionStatus() === 'I') {
       this.#park(connection);
     } else if (condition !== 'read' && connection.hasSharedBackends) {
-      // RESET ALL would also reset the settings with which the session began, and may reach another backend.
+      // RESET ALL might run in another backend, and would also reset the settings that were sent at startup.
       this.#drop(connection);
     } else {
       void this.#clean(connection, condition);
     }
   }
 
-  /** Another connection to a server, outside the limit. To be closed by the caller. */
+  /** Opens another connection to a server, beyond the limit of the pool. The caller must close it. */
   async openAnother(server: ServerAddress): Promise<Connection> {
     return this.#settings.connect(this.#stopped.signal, server);
   }
@@ -223,14 +223,14 @@ export class Pool {
   /** Lends idle connections to waiters, and opens more while the limit allows. */
   #serve(): void {
     while (this.#waiters.length > 0) {
-      // The most recently used connection is the least likely to have been closed by the server, and if it is preferred,
-      // the other connections expire.
+      // The connection that was used last is the least likely to have been closed by the server. Preferring it lets the
+      // other connections expire.
       const parked = this.#idle.pop();
       if (parked === undefined) break;
       if (parked.connection.reusable) this.#waiters.shift()?.resolve(parked.connection);
       else this.#drop(parked.connection);
     }
-    // Connections being cleaned will be available sooner than new ones.
+    // Connections being cleaned will be available sooner than new ones, so none are opened in their place.
     while (this.#opening + this.#cleaning < this.#waiters.length && this.size < this.#limit) void this.#open();
   }
 

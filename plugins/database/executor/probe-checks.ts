@@ -10,7 +10,10 @@ import type { Answer } from './probe-result.ts';
 const OPTIONS = { timeoutMs: 3_000 } as const;
 /** How long to wait for a notification. If notifications work, they arrive within milliseconds. */
 const DELIVERY_MS = 1_000;
-/** YugabyteDB divides a COPY into transactions of 20,000 rows by default. This is one row more, so that a COPY needs two of them. */
+/**
+ * YugabyteDB divides a COPY into transactions of 20,000 rows by default. With one more row, a COPY takes two
+ * transactions.
+ */
 const COPIED_ROWS = 20_001;
 /** Kinds of tables to try, in this order. Users who may not create tables can often create temporary ones. */
 const TABLE_KINDS = ['TABLE', 'TEMPORARY TABLE'] as const;
@@ -21,7 +24,7 @@ const TRY_LOCK = ownStatement('probe: try the lock', 'SELECT pg_try_advisory_xac
 const NOTIFY = ownStatement('probe: notify', "SELECT pg_notify($1, '')");
 const SET = ownStatement('probe: local setting', "SELECT set_config('sluice.probe', 'set', true)");
 const READ = ownStatement('probe: read the setting', "SELECT current_setting('sluice.probe', true)");
-/** Creates the table in the first schema of the search path, or as a temporary table. The transaction is rolled back. */
+/** Creates a table in the first schema of the search path, or a temporary table. The transaction is rolled back. */
 const createScratch = qualifiedStatementOn(
   'probe: create the table',
   (kind = '', table = '', key = '') => `CREATE ${kind} ${table} (n pg_catalog.int4 ${key}, v pg_catalog.text)`,
@@ -62,7 +65,7 @@ export async function readVersion(connection: Connection): Promise<{ version: st
   return { version: row?.[0] ?? '', isStandby: row?.[1] === 't' };
 }
 
-/** `yes` if the transactions of `one` run in the same backend although `other` uses the server in between. */
+/** `yes` if all transactions of `one` run in the same backend, even if `other` uses the server between them. */
 export async function keepsBackend(one: Connection, other: Connection): Promise<Answer> {
   const first = await backendOf(one);
   await begin(other);

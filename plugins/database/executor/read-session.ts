@@ -130,7 +130,7 @@ export class ReadSession implements ReadingSession {
       await this.#connection.interruptible(options, async () => {
         this.#connection.client.query(batch);
         await batch.done;
-        // The next message requires the socket, which may still be paused.
+        // Waits until reading from the socket has resumed: the next statement needs the socket.
         await batch.meter?.settled;
       });
       return batch.result();

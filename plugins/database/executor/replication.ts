@@ -44,8 +44,8 @@ export interface ReplicationReceiver {
 
 /**
  * The driver's connection for the streaming replication protocol. The driver parses all messages until the server
- * switches to CopyBoth mode. After that, this class parses the CopyData messages, because the driver reuses the memory
- * of its messages.
+ * switches to CopyBoth mode. Afterwards, this class parses the CopyData messages: the receiver may keep their buffers,
+ * whereas the driver reuses the memory of its messages.
  */
 export class ReplicationTap extends DriverConnection {
   readonly #driver = new EventEmitter();
@@ -167,7 +167,7 @@ export class ReplicationConnection {
   }
 
   /**
-   * Runs START_REPLICATION. Resolves once the stream has started; rejects with the server's error, such as 55006 while
+   * Runs START_REPLICATION. Resolves once the stream has started. Rejects with the server's error, such as 55006 if
    * another process reads the slot. No other command can run on this connection afterwards.
    * @param maxBytes limit of one message; a larger one ends the stream with 54000
    */
@@ -194,8 +194,8 @@ export class ReplicationConnection {
   }
 
   /**
-   * Sends a standby status update. The server may remove the WAL before `flushed`, which the slot then no longer needs;
-   * 0 does not change the slot.
+   * Sends a standby status update. The slot no longer needs the WAL before `flushed`, so the server may remove it. If
+   * `flushed` is 0, the slot does not change.
    */
   confirm(received: bigint, flushed: bigint, isReplyRequested = false): void {
     if (this.#lost !== undefined) return;

@@ -24,7 +24,7 @@ export class RowCollector {
     return this.#count;
   }
 
-  /** Records that a row starts at this offset, which may be beyond the current length. */
+  /** Records the start of a row as an offset into the collected bytes, which may not have been appended yet. */
   begin(at: number): void {
     if (this.#count === this.#starts.length) {
       const starts = new Int32Array(2 * this.#count + 1);

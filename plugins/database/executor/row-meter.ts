@@ -24,7 +24,7 @@ export class RowMeter {
   readonly #gauge: RowGauge;
   #bytes = 0;
   #state: 'free' | 'asked' | 'refused' = 'free';
-  /** Settles with the caller's promise; `undefined` before the caller was asked. */
+  /** The promise returned by `room`; `undefined` before the call. */
   settled: Promise<void> | undefined;
 
   constructor(gauge: RowGauge) {

@@ -19,8 +19,8 @@ export interface RowSelection {
   /** Indexes of the rows, in batch order. */
   readonly rows: Int32Array;
   /**
-   * For each row, the row with the same key that it replaces and that is written if the selected row is refused; -1 if
-   * there is none.
+   * For each row, the row with the same key that it replaces, or -1. If the replacing row is refused, the replaced row
+   * is written instead.
    */
   readonly fallbackRows: Int32Array | undefined;
 }

@@ -13,8 +13,9 @@ const DriverConnection = pg.Connection as unknown as new (options: object) => Ev
 };
 
 /**
- * Extends the driver's connection to collect rows in the server's format. The driver converts each row to an array of
- * strings, which takes 0.5 µs for a row of four cells. All messages other than collected rows are passed to the driver.
+ * Extends the driver's connection to collect rows in the server's format. This saves the driver's conversion of each
+ * row to an array of strings, which takes 0.5 µs for a row of four cells. All messages other than collected rows are
+ * passed to the driver.
  */
 export class RowTap extends DriverConnection {
   readonly #driver = new EventEmitter();

@@ -12,7 +12,7 @@ export async function savepoint<T>(run: RunText, work: () => Promise<T>): Promis
     await run('RELEASE SAVEPOINT sluice');
     return result;
   } catch (error) {
-    // If this fails as well, the connection is lost, and the first error is the relevant one.
+    // If the rollback fails as well, the connection is lost. The first error is then the relevant one.
     await run('ROLLBACK TO SAVEPOINT sluice')
       .then(() => run('RELEASE SAVEPOINT sluice'))
       .catch(() => undefined);

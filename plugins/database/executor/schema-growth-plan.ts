@@ -124,7 +124,10 @@ function isNarrower(column: CatalogueColumn, length: number): boolean {
 
 const columnsByTable = new WeakMap<CatalogueTable, ReadonlyMap<string, CatalogueColumn>>();
 
-/** Indexed by name, because wide tables have hundreds of columns per batch. */
+/**
+ * Returns the column with this name. Columns are indexed by name, because wide tables have hundreds of columns per
+ * batch.
+ */
 function columnNamed(table: CatalogueTable, name: string): CatalogueColumn | undefined {
   let columns = columnsByTable.get(table);
   if (columns === undefined) {

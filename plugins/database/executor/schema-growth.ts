@@ -34,8 +34,9 @@ interface Waiting extends GrowthRequest {
 }
 
 /**
- * A long-running statement blocks ALTER TABLE, which in turn blocks all other statements on the table. After this time,
- * ALTER TABLE fails, and the client must send the rows again (55P03, scope `infrastructure`).
+ * Time limit for the lock of ALTER TABLE. A long-running statement blocks ALTER TABLE, which in turn blocks all other
+ * statements on the table. After this time, ALTER TABLE fails (55P03, scope `infrastructure`), and the caller must
+ * write the rows again.
  */
 const LOCK_TIMEOUT = '10s';
 const RETRIES = 5;
@@ -44,9 +45,9 @@ const LONGEST_PAUSE_MS = 1_000;
 
 /**
  * Creates and extends tables. Within the process, there is one change at a time per table, and requests that arrive
- * meanwhile are combined into the next one. Between processes, an advisory lock serializes the changes, and the table
- * is read again under it. A change holds no other lock when it requests the lock of the table, so changes cannot
- * deadlock.
+ * during a change are combined into the next one. Between processes, an advisory lock serializes the changes, and the
+ * table is read again under this lock. A change holds no other lock when it requests the lock of the table, so changes
+ * cannot deadlock.
  */
 export class SchemaGrowth {
   readonly #source: CatalogueSource;
@@ -103,7 +104,7 @@ export class SchemaGrowth {
       if (requests.length === 1) {
         requests[0]?.reject(error);
       } else {
-        // A request must not fail because of another one.
+        // Repeats the requests one by one, so that no request fails because of another one.
         for (const request of requests) await this.#serve(table, [request]);
       }
     }
@@ -125,12 +126,15 @@ export class SchemaGrowth {
   }
 }
 
-/** Another program, which does not use the advisory lock, may have made the change first. */
+/**
+ * Returns true if a repetition may succeed: another program, which does not use the advisory lock, may have made the
+ * same change first.
+ */
 function mayBeRepeated(error: DatabaseError): boolean {
   return isRollback(error) || alreadyExists(error);
 }
 
-/** Returns the resulting tables. */
+/** Creates the tables that do not exist, and returns the definitions of all of them. */
 async function createMissing(
   session: Session,
   requests: readonly GrowthRequest[],
@@ -178,7 +182,7 @@ async function change(
   });
 }
 
-/** Removes columns with names that the database cannot store, so that only their rows are refused. */
+/** Removes columns that no table can have, so that only the rows with values for these columns are refused. */
 function possible(growth: Growth): Growth {
   return { ...growth, add: growth.add.filter(isPossible) };
 }
@@ -187,7 +191,7 @@ function isPossible(column: TableShape['columns'][number]): boolean {
   return unsupportedReason(column) === undefined;
 }
 
-/** Returns why no table can have such a column; `undefined` if the column is supported. */
+/** Returns why no table can have this column; `undefined` if the column is supported. */
 export function unsupportedReason(column: TableShape['columns'][number]): DatabaseError | undefined {
   try {
     quoteIdentifier(column.name);

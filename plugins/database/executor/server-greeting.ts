@@ -17,7 +17,9 @@ const FORMATS = {
   extra_float_digits: '1',
 } as const;
 
-/** These two settings are also sent as separate startup parameters, because poolers track them but may drop `options`. */
+/**
+ * These two settings are also sent as separate startup parameters, because poolers track them but may drop `options`.
+ */
 export const STARTUP_PARAMETERS = { TimeZone: FORMATS.TimeZone, DateStyle: FORMATS.DateStyle } as const;
 
 const GREETING = qualifiedStatement(
@@ -34,15 +36,18 @@ export function startupOptions({ searchPath }: Pick<ConnectionSettings, 'searchP
   return all.map(([name, value]) => `-c ${`${name}=${value}`.replace(/[\\\s]/g, '\\$&')}`).join(' ');
 }
 
-/** Whether an error comes from a pooler that refuses the startup parameter `options`, because it only accepts parameters that it tracks. */
+/**
+ * Whether an error comes from a pooler that refuses the startup parameter `options`, because it only accepts parameters
+ * that it tracks.
+ */
 export function refusesOptions({ sqlstate, message }: DatabaseError): boolean {
   return sqlstate === '08P01' && message.includes('unsupported startup parameter');
 }
 
 /**
- * Verifies a new connection in one round trip: the release of the server, and whether a pooler is in between. Behind a
- * pooler, the settings of the session must have been passed on. A pooler is detected by the process ID that it
- * reported at the start, which is not that of the backend. Throws ConfigError for a server that cannot be used.
+ * Verifies a new connection in one round trip: the release of the server, and whether a pooler is in between. A pooler
+ * reports a process ID at the start that is not that of the backend. Behind a pooler, the settings of the session must
+ * have been passed on. Throws ConfigError for a server that cannot be used.
  */
 export async function greet(connection: Connection, settings: ConnectionSettings): Promise<void> {
   const [row] = await ask(connection, settings.connectTimeoutMs);
@@ -66,7 +71,10 @@ export async function greet(connection: Connection, settings: ConnectionSettings
   }
 }
 
-/** Reads the facts about the server. Returns no row if a database derived from PostgreSQL lacks a function; it is then treated as a pooler. */
+/**
+ * Reads release, process ID and settings of the server. Returns no row if the query fails because a database derived
+ * from PostgreSQL lacks a function; the connection is then treated like one behind a pooler.
+ */
 async function ask(connection: Connection, timeoutMs: number): Promise<readonly (readonly (string | null)[])[]> {
   try {
     return (await connection.run({ text: GREETING }, { timeoutMs })).rows;
@@ -74,12 +82,16 @@ async function ask(connection: Connection, timeoutMs: number): Promise<readonly 
     if (!(error instanceof DatabaseError)) throw error;
     if (error.scope !== 'infrastructure') return [];
     if (!isCancelled(error)) throw error;
-    // A pooler accepts logins even if the database behind it is unavailable, so the query times out instead of the login.
+    // A pooler accepts logins even if the database behind it is unavailable. The login then succeeds, and this query
+    // times out.
     throw new DatabaseError('timeout expired', { scope: 'infrastructure', cause: error });
   }
 }
 
-/** Compares a setting. The server reports DateStyle together with the order of day and month (`ISO, MDY`), which is ignored. */
+/**
+ * Compares a setting. The server reports DateStyle together with the order of day and month (`ISO, MDY`), which is
+ * ignored.
+ */
 function isSetTo(wanted: string, actual: string): boolean {
   return actual.toLowerCase().split(',')[0] === wanted.toLowerCase();
 }

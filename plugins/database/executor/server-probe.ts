@@ -18,7 +18,10 @@ export type OpenAnother = () => Promise<Connection>;
 
 /** Maximum number of results that are kept. */
 const MAX_SERVERS = 64;
-/** How long a result with an answer other than `yes` is kept. Afterwards the server is probed again, because the cause may have been fixed. */
+/**
+ * How long a result with an answer other than `yes` is reused. Afterwards the server is probed again, because the cause
+ * may have been fixed.
+ */
 const DOUBTFUL_FOR_MS = 60_000;
 
 interface Entry {
@@ -29,9 +32,9 @@ interface Entry {
 const known = new Map<string, Entry>();
 
 /**
- * Probes the server of a connection. For each kind of use (`writes`), the result is kept for later calls in this thread,
- * but a result with an answer other than `yes` only for a minute. Every change is rolled back. Rejects only if the
- * server becomes unavailable.
+ * Probes the server of a connection, once for each kind of use (`writes`). Later calls in this thread return the same
+ * result; if one of its answers is not `yes`, the result is reused for a minute only. Every change is rolled back.
+ * Rejects only if the server becomes unavailable.
  */
 export async function probeOnce(
   connection: Connection,

@@ -8,18 +8,21 @@ import type { PipelinedStatement } from './pipeline.ts';
 /** Statements whose effects no reset removes, so that the connection is closed after use. */
 const LASTING_COMMANDS: ReadonlySet<string> = new Set(['PREPARE', 'LOAD']);
 
-/** PostgreSQL runs this statement only outside a transaction, and so not in one with settings. */
+/**
+ * SQLSTATE of statements that cannot run inside a transaction, such as VACUUM. Local settings open a transaction, so
+ * such a statement is repeated without them.
+ */
 const IN_TRANSACTION = '25001';
 
 /**
- * A connection pinned for one piece of work. Statements run one after another, even if the caller does not await them.
+ * A connection pinned for a series of statements, which run one after another even if the caller does not await them.
  * After `end`, every call rejects: a leaked session must not touch a connection that others use. Behind a pooler,
- * settings are local to each transaction, because the next one may run in another backend.
+ * settings are local to each transaction, because the next transaction may run in another backend.
  */
 export class PinnedSession implements Session {
   readonly #connection: Connection;
   readonly #readOnly: boolean;
-  /** Precedes each statement. */
+  /** Sent before each statement of the caller; empty unless transactions may run in different backends. */
   readonly #localSettings: readonly PipelinedStatement[];
   #tail: Promise<unknown> = Promise.resolve();
   #state: 'open' | 'reading' | 'ended' = 'open';
@@ -147,7 +150,10 @@ export class PinnedSession implements Session {
 const BEGIN: PipelinedStatement = ['BEGIN', []];
 const SELECT_NOTHING: PipelinedStatement = ['SELECT', []];
 
-/** Indexed by the number of settings minus one. The last parameter is whether they are local to the transaction. */
+/**
+ * The statement for `n` settings has the index `n - 1`. Its last parameter is true for settings that are local to the
+ * transaction.
+ */
 const SET_SETTINGS = [1, 2, 3].map((count) => {
   const isLocal = `$${String(2 * count + 1)}::pg_catalog.bool`;
   const calls = Array.from(
@@ -172,7 +178,7 @@ function settingsOf(options: SessionOptions, isLocal: boolean): PipelinedStateme
 
 /** Applies the session options; the pool's reset reverts them. Throws with scope `caller` for invalid values. */
 export async function applySessionOptions(connection: Connection, options: SessionOptions): Promise<void> {
-  // A PinnedSession then applies them in each transaction.
+  // With shared backends, PinnedSession applies the options in each transaction instead.
   if (connection.hasSharedBackends) return;
   for (const statement of settingsOf(options, false)) await set(connection, statement);
 }

@@ -14,13 +14,14 @@ export interface SilenceSettings {
 
 const QUERY_TIMEOUT_MS = 10_000;
 /**
- * Number of consecutive suspicious checks after which a connection is closed. A single one may coincide with data that
- * is still in transit.
+ * Number of consecutive checks with a problem after which a connection is closed. A single problem may coincide with
+ * data that is still in transit.
  */
 const STRIKES = 2;
 
 /**
- * Selects those of the given backends that wait for the client. Behind a pooler, the PIDs are not those of backends.
+ * Selects those of the given backends that wait for the client. Behind a pooler, the PIDs are not those of backends, so
+ * no backend is found.
  */
 const WAITING_FOR_US = ownStatement(
   'connections: those that wait for us',
@@ -29,11 +30,13 @@ const WAITING_FOR_US = ownStatement(
 );
 
 /**
- * Detects dead connections. If the network drops packets, TCP needs a quarter of an hour to report undeliverable data,
- * and never notices a loss while it only waits; yet a statement may legitimately run for hours without sending
- * anything. After a long silence, the server is therefore asked on a separate connection. A statement that the server
- * is working on is left alone, no matter how long it takes. A connection is closed if, in two checks in a row, the
- * server waits for the client or no longer accepts connections.
+ * Detects dead connections. If the network drops packets, TCP needs a quarter of an hour to report undeliverable data.
+ * Keepalive probes (connect.ts) are not sent while data is undelivered, and a proxy answers them even if it has lost
+ * the server. A long silence alone proves nothing, because a statement may run for hours without sending anything.
+ *
+ * After a long silence, the server is therefore asked on a separate connection. A statement that the server is working
+ * on is left alone, no matter how long it takes. A connection is closed if each of two checks in a row finds that the
+ * server waits for the client or cannot be reached.
  */
 export class SilenceWatch {
   readonly #settings: SilenceSettings;
@@ -87,7 +90,7 @@ export class SilenceWatch {
     if (this.#stopped.signal.aborted) return;
     for (const connection of connections) {
       const began = since.get(connection);
-      // Data has arrived in the meantime, or another statement runs.
+      // Skips the connection if data has arrived in the meantime, or if another statement runs.
       if (began === undefined || connection.silentSince() !== began) continue;
       const reason = answer === undefined ? undefined : answer(connection);
       if (reason === undefined) this.#strikes.delete(connection);
@@ -108,8 +111,8 @@ export class SilenceWatch {
   }
 
   /**
-   * Returns a function that returns the reason to close a connection, if any; `undefined` if the server could not be
-   * asked.
+   * Asks the server about the connections. The returned function returns the reason to close a connection, or
+   * `undefined` to keep it. Resolves to `undefined` if the server is alive but does not answer the question.
    */
   async #waitingForUs(
     server: ServerAddress,

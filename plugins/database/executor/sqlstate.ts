@@ -3,8 +3,8 @@ import { ConfigError, DatabaseError, firstCause, toError, withoutOpenssl } from 
 import { lookupTable } from '../../../src/data/lookup-table.ts';
 
 /**
- * Scope of a failure by SQLSTATE class (PostgreSQL documentation, appendix A). Unknown classes are `infrastructure`:
- * they are retried, and never discarded as invalid records.
+ * Scope of a failure by SQLSTATE class (PostgreSQL documentation, appendix A). Unknown classes are `infrastructure`, so
+ * that they are retried and their records are never discarded as invalid.
  */
 const SCOPE_BY_CLASS: ReadonlyMap<string, Scope> = new Map([
   ['03', 'caller'], // statement not yet complete
@@ -67,10 +67,13 @@ const SCOPE_BY_CODE: ReadonlyMap<string, Scope> = new Map([
 ]);
 
 /**
- * State of the server according to an infrastructure failure, independent of the statement. unreachable: no response
- * (not reached, lost, starting, stopping, or a pooler switched to another server connection); full: no connection
- * available; unable: it responds, but cannot do the work now (read-only, or out of disk or memory). Failures of a
- * single statement are not classified.
+ * State of the server according to an infrastructure failure, independent of the statement:
+ * - unreachable: no response (not reached, lost, starting, stopping, or a pooler switched to another server
+ *   connection);
+ * - full: no connection is available;
+ * - unable: the server responds, but cannot do the work now (read-only, or out of disk or memory).
+ *
+ * Failures of a single statement have no such state.
  */
 export type Availability = 'unreachable' | 'full' | 'unable';
 
@@ -82,7 +85,7 @@ const AVAILABILITY_BY_CLASS: ReadonlyMap<string, Availability> = new Map([
   ['58', 'unable'],
 ]);
 
-/** SQLSTATEs that differ from their class; `undefined`: only the statement failed. */
+/** SQLSTATEs whose state differs from that of their class; `undefined` if only the statement failed. */
 const AVAILABILITY_BY_CODE: ReadonlyMap<string, Availability | undefined> = new Map([
   ['25006', 'unable'], // a standby responded
   ['25P03', 'unreachable'],
@@ -176,7 +179,9 @@ export function isUnreachable(error: DatabaseError): boolean {
   return availabilityOf(error) === 'unreachable';
 }
 
-/** Returns true if no statement can run now; it may succeed on another server, or later on the same server. */
+/**
+ * Returns true if no statement can run now. The same statement may succeed on another server, or later on this server.
+ */
 export function isUnreachableOrFull(error: DatabaseError): boolean {
   const availability = availabilityOf(error);
   return availability === 'unreachable' || availability === 'full';
@@ -213,7 +218,7 @@ export function isTableChanged({ scope, sqlstate }: DatabaseError): boolean {
   return scope === 'table' || sqlstate === '0A000';
 }
 
-/** Returns true if the failure concerns a single table, its rows, or this user's privileges on it (42501, a view). */
+/** Returns true if the failure concerns only one table, its rows, or the user's privileges on it (42501, a view). */
 export function isLimitedToTable({ scope, sqlstate = '' }: DatabaseError): boolean {
   if (scope === 'table' || scope === 'record') return true;
   return scope === 'caller' && ONE_TABLE_CLASSES.has(sqlstate.slice(0, 2));
@@ -232,7 +237,10 @@ export function isDenied({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '42501';
 }
 
-/** Returns true if the server or an extension does not support this for the relation (a view, row-level security). */
+/**
+ * Returns true if the server or an extension does not support the operation on this relation (a view, row-level
+ * security).
+ */
 export function isUnsupported({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '0A000' || sqlstate === '42809';
 }

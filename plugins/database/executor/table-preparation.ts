@@ -77,7 +77,7 @@ export class TablePreparation {
       try {
         table = await this.#growth.grow(batch.table, { batch, shape, growth });
       } catch (error) {
-        // If the table exists, the rows that fit are still written.
+        // If the table exists, the rows that need no change are still written.
         if (table === undefined || !(error instanceof DatabaseError) || error.scope === 'infrastructure') throw error;
         refusal = error;
       }
@@ -163,7 +163,10 @@ function addFaults(batch: RowBatch, { column, needs, reason }: Shortfall, faults
   }
 }
 
-/** Removes the refused rows, and then each absent column for which no remaining row has a value. */
+/**
+ * Removes the refused rows. Then removes the columns in `absent`, which the table does not have, unless a remaining row
+ * has a value for them.
+ */
 function without(batch: RowBatch, faults: ReadonlyMap<number, Fault>, absent: ReadonlySet<string>): RowBatch {
   const kept: number[] = [];
   for (let row = 0; row < batch.rowCount; row++) if (!faults.has(row)) kept.push(row);

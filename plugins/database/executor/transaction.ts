@@ -10,7 +10,7 @@ import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
 import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
 
-/** A statement failed in the attempt without savepoints. */
+/** Thrown if a statement failed in an attempt without savepoints. */
 class NeedsSavepoints extends Error {}
 
 /**
@@ -57,7 +57,8 @@ async function attemptOnce<T>(
   } catch (error) {
     const { firstFailure } = transaction;
     if (firstFailure === undefined) throw error;
-    // Later errors are only consequences. Savepoints do not help if the server is unreachable, or after a deadlock.
+    // Later errors are consequences of the first failure. Savepoints do not help if the server is unreachable, or after
+    // a deadlock.
     if (signal?.aborted === true || isInfrastructure(firstFailure)) throw firstFailure;
     path.failed();
     throw new NeedsSavepoints('repeated with savepoints', { cause: firstFailure });
@@ -152,13 +153,13 @@ class WritingTransaction implements Transaction {
     try {
       return await this.#guarded(work);
     } catch (error) {
-      // Tables created by `work` no longer exist.
+      // Tables created by `work` no longer exist after the rollback.
       if (this.#mayHaveChangedTables) this.catalogue.forget();
       throw error;
     }
   }
 
-  /** If `work` rejects, rolls it back to its savepoint or, without savepoints, marks the transaction as failed. */
+  /** Runs `work`. If it rejects, rolls back to a savepoint or, without savepoints, marks the transaction as failed. */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#isOptimistic) return savepoint((sql) => this.#session.query(sql), work);
     this.check();

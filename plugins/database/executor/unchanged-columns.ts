@@ -5,9 +5,10 @@ import type { CatalogueTable } from './catalogue-query.ts';
 import { numberKeys, remainingRows } from './row-selection.ts';
 
 /**
- * Fills in the unchanged columns of rows from the previous row of the batch with the same key, as far as that row has
- * values for them. Most rows of a key then have the same columns: the last row replaces the others, and the number of
- * statements does not depend on how often a row changes. Returns the batch unchanged if there is nothing to fill in.
+ * For rows that leave some columns unchanged: fills in these columns from the previous row of the batch with the same
+ * key, as far as that row has values for them. Most rows of a key then have the same columns, so that the last row
+ * replaces the others, and the number of statements does not depend on how often a row changes. Returns the batch as it
+ * is if there is nothing to fill in.
  */
 export function completedFromBatch(batch: RowBatch, table: CatalogueTable, policy: WritePolicy): RowBatch {
   const { groups, rowCount } = batch;
@@ -69,7 +70,7 @@ class GroupList {
     return group;
   }
 
-  /** Returns the index of the group that a row of the group `index` belongs to after its columns `found` were filled in. */
+  /** Returns the index of the group for a row of the group `index` whose columns `found` were filled in. */
   completed(index: number, found: readonly string[]): number {
     const change = JSON.stringify([index, ...found]);
     let group = this.#completed.get(change);

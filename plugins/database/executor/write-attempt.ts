@@ -39,8 +39,9 @@ export class WriteAttempt {
   }
 
   /**
-   * Sends the batch. With `isInTransaction`, rejects with a failure of class 40, because the whole transaction must be
-   * repeated. Otherwise, may reject with NeedsTransaction before anything is stored.
+   * Sends the batch. With `isInTransaction`, rejects with a failure of class 40, because the caller must repeat the
+   * whole transaction; otherwise, the statement is repeated. Without a transaction, may reject with NeedsTransaction
+   * before anything is stored.
    */
   async run(connection: StatementRunner, isInTransaction: boolean): Promise<WriteReport> {
     this.#rollbackRetries = isInTransaction ? 0 : ROLLBACK_RETRIES;
@@ -111,7 +112,7 @@ export class WriteAttempt {
     return true;
   }
 
-  /** Tries a plain INSERT for all rows; returns false if it failed without storing anything. */
+  /** Tries a plain INSERT of all rows. Returns false if it was not tried, or if it failed without storing anything. */
   async #sendFirstTry(connection: StatementRunner, { plan, encoded }: Round): Promise<boolean> {
     const { plainInsert } = plan;
     if (this.#policy.plain === true || plainInsert?.path.shouldTry() !== true) return false;
@@ -194,7 +195,7 @@ export class WriteAttempt {
   }
 }
 
-/** Without the privilege to read the stored row, a duplicate cannot be distinguished from a conflict. */
+/** Returns the error for a row with a duplicate key if the user has only the privilege INSERT. */
 function missingPrivileges({ privileges }: InsertOnlyPlan, cause: DatabaseError): DatabaseError {
   const message = `a row with the same key is stored already, and to replace or change it the user needs the rights ${privileges}; with INSERT alone, dedup.rule=discard leaves such rows out (${cause.message})`;
   return new DatabaseError(message, { scope: 'record', sqlstate: '42501', cause });

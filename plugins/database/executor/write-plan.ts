@@ -141,7 +141,8 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
     return named(columns.length === 0 ? '' : statementText(operation, { ...parts, key: wanted, kept }));
   };
   const path = pathOf(table);
-  // A plain insert ignores stored rows, so the server must be known to reject duplicate keys.
+  // A plain INSERT does not look for stored rows. It may be tried only if the server rejects duplicate keys, that is,
+  // if the rows are matched by the table's own key.
   const mayTry = !changesOnly && kept.length === 0 && (conflict === undefined || isKeyOf(table, wanted));
   const inserted = columns.map(({ column }) => column);
   return {
@@ -167,7 +168,7 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
   };
 }
 
-/** Returns the columns that the rows leave unchanged, with the default for rows that do not exist yet. */
+/** Returns the columns that the rows leave unchanged. Each has the default for rows that are not stored yet. */
 function keptColumns(table: CatalogueTable, given: ReadonlySet<string>, group: RowGroup | undefined): KeptColumn[] {
   const { unchanged } = group ?? {};
   if (unchanged === undefined) return [];

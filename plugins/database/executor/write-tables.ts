@@ -5,7 +5,10 @@ import type { TableWrite, WritePolicy } from './api.ts';
 import { isLimitedToTable } from './sqlstate.ts';
 import type { WriteAttempt } from './write-attempt.ts';
 
-/** Each table and index takes a lock, and all sessions of a server share about 6,400 locks. */
+/**
+ * Maximum number of tables per transaction. Each table and index takes a lock, and all sessions of a server share 6,400
+ * locks by default.
+ */
 const MAX_TABLES_TOGETHER = 100;
 /** Number of batches that are written individually at the same time. */
 const MAX_CONCURRENT_WRITES = 2;
@@ -85,8 +88,8 @@ class TablesRun {
           this.#settled.set(write.index, { status: 'fulfilled', value: attempt.copyCompleted() });
         }
       } else {
-        // Each batch is copied individually, so that the failure is recorded for the table that caused it. The next
-        // writes do not copy that table together with others.
+        // Each batch is copied individually, so that the failure is recorded for the table that caused it. Later calls
+        // do not copy that table together with others.
         alone.push(...together.map(({ write }) => ({ ...write, minCopiedRows: 1 })));
       }
     }

@@ -30,9 +30,9 @@ const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 const THREE_ZEROS = Buffer.from('000');
 
-/** Maximum output per byte of a cell: a control character becomes `\u0001`. */
+/** Maximum number of output bytes per byte of a cell: a control character is written as `\u0001`. */
 const MAX_BYTES_PER_BYTE = 6;
-/** Maximum output in addition to a cell's bytes: quotes, an integer, a suffix. */
+/** Maximum number of output bytes per cell besides those of its text, such as quotes and suffixes. */
 const MAX_OVERHEAD = 32;
 
 /** Upper bound, in bytes, of the output for the first `columns` cells of a row, each written once. */

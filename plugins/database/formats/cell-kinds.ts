@@ -7,7 +7,7 @@ export function fits(column: OpenColumn, kind: CellKind): boolean {
 }
 
 /**
- * Converts the cell for `column`, if it `fits`. A column of integers that receives a fraction becomes `float`, or
+ * Converts a cell that `fits` the column. If an integer column receives a fraction, the column becomes `float`, or
  * `numeric` (decimal text) if a double would lose digits.
  */
 export function admit(column: OpenColumn, kind: CellKind, cell: Exclude<Cell, null>): Exclude<Cell, null> {

@@ -5,7 +5,7 @@ import type { DecodedRows } from './format.ts';
 import { NANOS_COLUMN } from './nanoseconds.ts';
 import { PRIMARY_TAG } from './primary-tag.ts';
 
-/** A table that receives lines or points; the catalogue's tables are compatible. */
+/** A table that receives lines or points, such as a `Table` of the catalogue. */
 export interface FittedTable {
   /** `type` is as printed by `format_type`. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
@@ -41,7 +41,10 @@ function fitColumn(column: ColumnCells, table: FittedTable): readonly ColumnCell
   return [{ ...column, kind: 'time', cells: column.cells.map((cell) => toMicros(cell, 10 ** (6 - digits))) }];
 }
 
-/** Keeps only the explicit values, so that their rows are refused because of the missing column. */
+/**
+ * Keeps only the explicit values of a column that the table does not have. Their rows are refused later because of the
+ * missing column.
+ */
 function givenAlone(column: ColumnCells): readonly ColumnCells[] {
   const { given = [] } = column;
   if (given.length === 0) return [];
@@ -55,8 +58,7 @@ const untaggedShapes = new WeakMap<TableShape, TableShape>();
 
 /**
  * Removes the tag that holds the table's name (`nameTag`) in two cases: the table exists without such a column, or the
- * table does not exist and would not become a time-series table. A message without tags for a table without tags is
- * relational.
+ * table does not exist and would not become a time-series table. The message then describes a relational table.
  */
 export function fitNameTag(rows: DecodedRows, table: FittedTable | undefined, createsSeries: boolean): DecodedRows {
   const { nameTag, batch, shape } = rows;

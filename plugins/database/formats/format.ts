@@ -23,7 +23,10 @@ export interface DecodedRows {
    * rule for whole rows, so that stored rows keep their other cells.
    */
   readonly partial?: boolean | undefined;
-  /** Column for the table's name if a message has no tags; removed unless the table is a time-series table. */
+  /**
+   * Name of the tag that holds the table's name, for messages without tags. The tag is removed unless the table is a
+   * time-series table.
+   */
   readonly nameTag?: string | undefined;
 }
 
@@ -58,9 +61,9 @@ export interface Decoder {
   /** Adds a message, which may contain one or more lines or rows depending on the format. */
   add(message: string | Uint8Array, origin: Origin): void;
   /**
-   * Adds the messages of a block, starting at `from`, as long as each is of a known kind and can be read in place.
-   * Returns the index of the first message that was not added and has to be passed to `add`, or `to` if all were added.
-   * Decoders without this method read messages one by one.
+   * Adds the messages of a block, starting at `from`, until one of them cannot be read in place, for example because
+   * its table or its tags are new. Returns the index of the first message that was not added and has to be passed to
+   * `add`, or `to` if all were added. Decoders without this method read messages one by one.
    */
   addBlock?(block: MessageBlock, from: number, to: number): number;
   /** Returns the rows and faults since the last call, and resets the decoder. */
@@ -69,7 +72,7 @@ export interface Decoder {
   readonly rowCount: number;
 }
 
-/** A table to encode; the catalogue's tables are compatible. */
+/** A table to encode, such as a `Table` of the catalogue. */
 export interface EncodedTable {
   readonly name: { readonly name: string };
   /** In the order of the rows' cells. */
@@ -97,8 +100,8 @@ export interface RowEncoder {
    */
   write?(bytes: Buffer, cells: CellBounds, out: ByteWriter): boolean;
   /**
-   * Returns the part of a multi-row message for this row; an empty string if the format cannot represent anything of
-   * it.
+   * Returns the text of this row in a message of several rows; an empty string if the format cannot represent anything
+   * of the row.
    */
   rowText(row: readonly (string | null)[]): string;
   /** Separates the texts of rows. */

@@ -21,8 +21,8 @@ export function messageText(message: string | Uint8Array): MessageText {
 }
 
 /**
- * Checks each line separately, so that valid lines remain unchanged. The byte of a line break, 0x0a, never occurs within
- * the bytes of another character.
+ * Replaces bytes that are not UTF-8. Each line is converted separately, so that valid lines remain unchanged. The byte
+ * of a line break, 0x0a, never occurs within the bytes of another character.
  */
 function markInvalid(bytes: Buffer): string {
   let text = '';

@@ -40,10 +40,10 @@ const MAX_SERIES = 100_000;
 interface SeriesTimes {
   latest: number;
   /** The microsecond assigned to each original time, so that a repeated point gets the same microsecond. */
-  places: Map<string, number>;
+  assigned: Map<string, number>;
   /** For each assigned microsecond, a later microsecond that may be free. */
   next: Map<number, number>;
-  /** True if `places` and `next` contain all assigned times. */
+  /** True if `assigned` and `next` contain all assigned times. */
   isComplete: boolean;
 }
 
@@ -87,25 +87,25 @@ export class NanosecondSpread {
   #assign(key: string, micros: number, nanos: number): number {
     let series = this.#series.get(key);
     if (series === undefined) {
-      series = { latest: Number.NEGATIVE_INFINITY, places: new Map(), next: new Map(), isComplete: true };
+      series = { latest: Number.NEGATIVE_INFINITY, assigned: new Map(), next: new Map(), isComplete: true };
       this.#series.set(key, series);
     }
     const point = `${String(micros)} ${String(nanos)}`;
-    const known = series.places.get(point);
+    const known = series.assigned.get(point);
     if (known !== undefined) return known;
-    const place = micros > series.latest ? micros : series.isComplete ? free(series.next, micros) : series.latest + 1;
-    series.latest = Math.max(series.latest, place);
-    series.places.set(point, place);
-    series.next.set(place, place + 1);
+    const micro = micros > series.latest ? micros : series.isComplete ? free(series.next, micros) : series.latest + 1;
+    series.latest = Math.max(series.latest, micro);
+    series.assigned.set(point, micro);
+    series.next.set(micro, micro + 1);
     this.#remembered++;
-    return place;
+    return micro;
   }
 
   /** Limits the memory for a long request. */
   #forgetSome(): void {
     if (this.#remembered > MAX_REMEMBERED) {
       for (const series of this.#series.values()) {
-        series.places = new Map();
+        series.assigned = new Map();
         series.next = new Map();
         series.isComplete = false;
       }

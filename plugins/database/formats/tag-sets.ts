@@ -4,7 +4,7 @@ import { ownText } from '../../../src/data/repeated-texts.ts';
 import { PRIMARY_TAG, primaryTag } from './primary-tag.ts';
 
 /**
- * Maximum number of tags of a point, as in the original. It also limits the nulls of a batch whose points have
+ * Maximum number of tags of a point, as in the original database. It also limits the nulls of a batch whose points have
  * different tags.
  */
 export const MAX_TAGS = 128;
@@ -36,7 +36,10 @@ export interface TagSet {
   readonly long: boolean;
 }
 
-/** Tags as written in a message. `hashed` are their values as used for the primary tag: `'text'` or `15`. */
+/**
+ * Tags as written in a message. `hashed` contains the values in the form from which the primary tag is derived:
+ * `'text'` for strings, `15` for numbers.
+ */
 export interface TagText {
   readonly names: readonly string[];
   readonly values: readonly string[];
@@ -52,8 +55,8 @@ export interface TagSetPolicy {
 }
 
 /**
- * Converts tags to column values once per spelling. A tag named like the primary tag column replaces the derived
- * primary tag.
+ * Converts tags to column values, and caches the result by the spelling of the tags. A tag with the name of the primary
+ * tag column replaces the derived primary tag.
  */
 export class TagSets {
   /** The tag set of a point without tags. */

@@ -15,8 +15,8 @@ const GENERAL =
 
 /**
  * Parses a timestamp in PostgreSQL's output format (`2024-05-06 07:08:09.25+02`, DateStyle ISO) or ISO 8601 to
- * microseconds since the epoch. Without a zone, it is UTC. Digits beyond the microsecond are truncated. Returns
- * `undefined` for other text.
+ * microseconds since the epoch. A timestamp without a zone is in UTC. Digits beyond the microsecond are truncated.
+ * Returns `undefined` for other text.
  */
 export function readTimestamp(text: string): number | bigint | Infinite | undefined {
   return readUsual(text) ?? readGeneral(text);

@@ -36,8 +36,8 @@ export function unixMicros(
     remainder = remainder * 10 + (code - ZERO);
   }
   const micros = value * MICROS_PER_UNIT[precision];
-  // The limit 9e15 leaves a margin for the correction by -1. If digits may have been rounded above, the value exceeds
-  // this limit.
+  // Up to 9e15, the number is exact. Above this limit, digits may have been rounded, so the text is parsed again as a
+  // bigint. The limit is below 2^53, so that subtracting 1 is exact as well.
   if (micros > 1e22) return undefined;
   if (micros > 9e15) return wideMicros(BigInt(text.slice(start, end)), precision);
   if (!negative) return micros;
@@ -53,7 +53,7 @@ function wideMicros(value: bigint, precision: Precision): number | bigint | unde
   return micros < MIN_TIMESTAMP_MICROS || micros >= END_TIMESTAMP_MICROS ? undefined : narrow(micros);
 }
 
-/** Converts to a number if it represents the integer exactly. */
+/** Converts safe integers to numbers. */
 export function narrow(value: bigint): number | bigint {
   return value >= -9_007_199_254_740_991n && value <= 9_007_199_254_740_991n ? Number(value) : value;
 }

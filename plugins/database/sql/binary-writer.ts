@@ -16,7 +16,10 @@ const MAX_BYTES_PER_UNIT = 3;
 /** NUL and unpaired surrogates. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-/** Binary formats of cells, named after PostgreSQL's types. */
+/**
+ * Binary formats of cells. `time` is the format of timestamps, `bytes` that of bytea; the other names are those of
+ * PostgreSQL's types.
+ */
 export type Element = 'int2' | 'int4' | 'int8' | 'float4' | 'float8' | 'bool' | 'time' | 'text' | 'jsonb' | 'bytes';
 
 /** Returns the binary format for cells of this kind in the column; `undefined` if there is none. */
@@ -83,7 +86,7 @@ export class BinaryWriter {
     this.int32(-1);
   }
 
-  /** Returns false when the cell does not fit the column. */
+  /** Writes a cell. Returns false if the cell does not fit the column. */
   cell(element: Element, cell: NonNullable<Cell>, maxLength: number | undefined, unit: number): boolean {
     this.#reserve(MAX_FIXED_BYTES);
     switch (element) {
@@ -178,7 +181,7 @@ export class BinaryWriter {
     return this.#bigInt64(BigInt(micros) - BigInt(EPOCH_2000_MICROS));
   }
 
-  /** `versionBytes` is the size of the format version that precedes the text of a jsonb. */
+  /** Writes a text. A jsonb has one byte with the format version before its text (`versionBytes`). */
   #text(text: string, maxLength: number | undefined, versionBytes: 0 | 1): boolean {
     if (maxLength !== undefined && text.length > maxLength) return false;
     this.#reserve(4 + versionBytes + text.length * MAX_BYTES_PER_UNIT);

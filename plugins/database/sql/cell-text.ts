@@ -22,7 +22,10 @@ const DECIMAL_TEXT = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 const SPECIAL_NUMBER = /^\s*(?:nan|[+-]?inf(?:inity)?)\s*$/i;
 const BOOLEAN_TEXT = /^\s*(?:t|tr|tru|true|f|fa|fal|fals|false|y|ye|yes|n|no|on|of|off|0|1)\s*$/i;
 
-/** Returns the conversion of cells of this kind to text for the column. Cells of kind `time` are numbers. */
+/**
+ * Returns the conversion of cells of this kind to text for the column. Cells of kind `time` are microseconds since the
+ * epoch, or text.
+ */
 export function cellToText(kind: CellKind, target: ColumnTarget): CellToText {
   const { family } = target;
   if (kind === 'time') return timeToText(target);
@@ -108,7 +111,7 @@ function bytesText(cell: NonNullable<Cell>): string | Refusal {
   return typeof cell === 'string' ? cell : mismatch(cell, 'bytes');
 }
 
-/** Accepts no numbers, because only the decoder knows their unit, and it marks times as kind `time`. */
+/** Refuses numbers, because only the decoder knows the unit of a time. It passes such times as cells of kind `time`. */
 function temporalText(cell: NonNullable<Cell>): string | Refusal {
   return typeof cell === 'string' ? cell : mismatch(cell, 'a time');
 }
@@ -139,7 +142,7 @@ function timeToText(target: ColumnTarget): CellToText {
   };
 }
 
-/** Formats fractions of a second as the server prints them, for text columns. */
+/** Removes trailing zeros from the fraction of a second. In text columns, times then look as the server prints them. */
 function withoutTrailingZeros(text: string): string {
   const zone = text.indexOf('+');
   if (zone < 0 || !text.includes('.')) return text;

@@ -2,10 +2,14 @@ import { classify } from './classify.ts';
 import { splitStatements } from './split.ts';
 import { TokenReader } from './token-reader.ts';
 
-/** The kind of statement that a change message declares (docs/formats.md#cdc_db), or `truncate` for events of Debezium. */
+/**
+ * The kind of statement that a change message declares (docs/formats.md#cdc_db), or `truncate` for events of Debezium.
+ */
 export type ChangeKind = 'update' | 'delete' | 'create' | 'alter' | 'drop' | 'truncate';
 
-/** Returns why the SQL of a message is not exactly one statement of the declared kind; `undefined` when it is. */
+/**
+ * Returns `undefined` if the SQL of a message is exactly one statement of the declared kind; otherwise, the problem.
+ */
 export function changeProblem(sql: string, kind: ChangeKind): string | undefined {
   const statements = splitStatements(sql);
   const first = statements.next();
@@ -20,15 +24,18 @@ export function changeProblem(sql: string, kind: ChangeKind): string | undefined
     : 'the message contains several statements; a message must contain one';
 }
 
-/** The object exists: duplicate table, object, column, schema, database, function. */
+/** SQLSTATEs of an object that exists: duplicate table, object, column, schema, database, function. */
 const ALREADY_EXISTS: ReadonlySet<string> = new Set(['42P07', '42710', '42701', '42P06', '42P04', '42723']);
-/** Invalid definition; raised by ALTER TABLE … ADD PRIMARY KEY when the table has a primary key. */
+/** SQLSTATE of an invalid definition; raised by ALTER TABLE … ADD PRIMARY KEY when the table has a primary key. */
 const INVALID_DEFINITION = '42P16';
-/** Not in prerequisite state; raised by ALTER TABLE … ADD GENERATED … AS IDENTITY for a column that is an identity. */
+/**
+ * SQLSTATE of an object in a wrong state; raised by ALTER TABLE … ADD GENERATED … AS IDENTITY for a column that is an
+ * identity.
+ */
 const WRONG_STATE = '55000';
-/** The object does not exist: undefined table, object, column, function, schema, database. */
+/** SQLSTATEs of an object that does not exist: undefined table, object, column, function, schema, database. */
 const DOES_NOT_EXIST: ReadonlySet<string> = new Set(['42P01', '42704', '42703', '42883', '3F000', '3D000']);
-/** Part of an existing table does not exist: undefined column, object. */
+/** SQLSTATEs of a missing part of an existing table: undefined column, object. */
 const MEMBER_DOES_NOT_EXIST: ReadonlySet<string> = new Set(['42703', '42704']);
 
 /**

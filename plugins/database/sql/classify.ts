@@ -54,7 +54,8 @@ export interface Classification {
   readonly changing: StatementKind | undefined;
   /**
    * True if the statement may change data, judging by its text. Includes data-modifying common table expressions, and
-   * EXPLAIN ANALYZE of such statements. Functions can change data anywhere; only a read-only transaction prevents that.
+   * EXPLAIN ANALYZE of such statements. Functions may change data in any statement; only a read-only transaction
+   * prevents that.
    */
   readonly writes: boolean;
 }

@@ -21,7 +21,7 @@ export interface CopiedColumn {
   readonly cells: readonly Cell[];
   readonly kind: CellKind;
   readonly target: ColumnTarget;
-  /** True if the column itself accepts NULL. COPY does not apply defaults to NULL cells. */
+  /** True if the column accepts NULL. A default does not help, because COPY does not apply it to NULL cells. */
   readonly nullable: boolean;
 }
 

@@ -50,7 +50,7 @@ function columnDefinition(column: ColumnShape): string {
   return `${quoteIdentifier(column.name)} ${type}${inKey || !column.nullable ? ' NOT NULL' : ''}${otherwise}`;
 }
 
-/** The time column is always a timestamptz, even if the shape says TIMESTAMP, as in the original database. */
+/** As in the original database, the time column is always a timestamptz, even if the shape says TIMESTAMP. */
 function timeType(column: ColumnShape): string {
   return column.role === 'time' ? column.type.replace(/^TIMESTAMP(?!TZ| WITH )/i, 'TIMESTAMPTZ') : column.type;
 }

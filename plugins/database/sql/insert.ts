@@ -7,7 +7,9 @@ export type ConflictRule = 'override' | 'merge' | 'discard';
 /** A column that receives values, in parameter order. */
 export interface InsertColumn {
   readonly name: string;
-  /** The type without length or precision: a cast to `varchar(5)[]` would truncate text that the column would reject. */
+  /**
+   * The type without length or precision: a cast to `varchar(5)[]` would truncate text that the column would reject.
+   */
   readonly baseType: string;
   /** `unnest` flattens nested arrays, so array columns are sent as text and cast per row. */
   readonly isArray: boolean;
@@ -21,7 +23,10 @@ export interface Conflict {
   readonly rule: ConflictRule;
   /** Columns of the unique index that detects the conflict. */
   readonly key: readonly string[];
-  /** Columns to update: with override, all other columns of the table; with merge, those with values. */
+  /**
+   * Columns to update: all other columns of the table if the row is replaced as a whole, otherwise only those of the
+   * rows.
+   */
   readonly others: readonly string[];
 }
 
@@ -107,7 +112,9 @@ function keptValue({ name, nullDefault }: KeptColumn): string {
   return nullDefault === undefined ? value : `COALESCE(${value}, ${nullDefault})`;
 }
 
-/** Returns the qualified input column, because the table may have a column of the same name. */
+/**
+ * Returns the value for a column. The input column is qualified, because the table may have a column of the same name.
+ */
 function selected(column: InsertColumn, index: number): string {
   const cell = `input.c${String(index + 1)}`;
   const value = column.isArray ? `${cell}::${column.baseType}` : cell;

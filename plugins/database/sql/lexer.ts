@@ -50,7 +50,7 @@ function classOf(code: number): number {
   return code >= 128 ? BEYOND_ASCII : (CLASSES[code] ?? 0);
 }
 
-/** Returns NUL, which has no class, past the end. `charCodeAt` would return NaN there, which slows down every read. */
+/** Past the end, returns NUL, which has no class: the NaN of `charCodeAt` would slow down every read. */
 function codeAt(text: string, position: number): number {
   return position < text.length ? text.charCodeAt(position) : 0;
 }
@@ -174,7 +174,7 @@ export class Scanner implements Token {
     this.#take('word', endOfWord(text, start + 1));
   }
 
-  /** Reads a string. It continues if only blanks with a line break separate its end from the next quote. */
+  /** Reads a string. If only blanks with a line break separate two strings, the second one continues the first. */
   #string(firstInside: number, escapes: boolean, endOfPlain = endOfString): void {
     const { text } = this;
     let inside = firstInside;

@@ -10,16 +10,16 @@ export interface ColumnValue {
 }
 
 /**
- * The row that a statement changes. Without `others`, it is identified by its key; otherwise, it is one row with this
- * key and these other values. The other values are compared as text, because some types have no `=` operator. The key
- * is compared with `=`, so that an index can be used.
+ * The row that a statement changes. Without `others`, the row is identified by its key. With `others`, it is one row
+ * with this key and these other values. The other values are compared as text, because some types have no `=` operator;
+ * the key is compared with `=`, so that an index can be used.
  */
 export interface RowCondition {
   readonly key: readonly ColumnValue[];
   readonly others: readonly ColumnValue[] | undefined;
 }
 
-/** Returns an UPDATE of the row. With `keeps`, nothing is updated if a row with this key exists. */
+/** Returns an UPDATE of the row. With `keeps`, the statement updates nothing if a row with the key `keeps` exists. */
 export function updateStatement(
   table: TableName,
   values: readonly ColumnValue[],
@@ -32,7 +32,7 @@ export function updateStatement(
   return `UPDATE ${quoteTable(table)} SET ${set.join(', ')} WHERE ${condition(table, row)}${unless}`;
 }
 
-/** Returns a DELETE of the row; without `row`, of all rows. */
+/** Returns a DELETE of the row; without `row`, of all rows of the table. */
 export function deleteStatement(table: TableName, row?: RowCondition): string {
   return `DELETE FROM ${quoteTable(table)}${row === undefined ? '' : ` WHERE ${condition(table, row)}`}`;
 }

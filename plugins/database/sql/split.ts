@@ -15,7 +15,7 @@ export interface Statement {
 
 /**
  * Splits a text into statements lazily. Semicolons inside quotes, comments, `BEGIN ATOMIC … END` bodies and the
- * parentheses of CREATE RULE do not end a statement. Pieces without tokens are skipped.
+ * parentheses of CREATE RULE do not end a statement. Empty statements are skipped.
  */
 export function* splitStatements(text: string): Generator<Statement, void, undefined> {
   for (const found of splitInSteps(text)) if (found !== undefined) yield found;
@@ -54,8 +54,8 @@ function statement(text: string, start: number, end: number, unterminated: boole
 }
 
 /**
- * Returns true for blanks according to SQL. `trim` also removes others such as U+00A0, which PostgreSQL treats as part
- * of a name.
+ * Returns true for blanks according to SQL. `trim` is not used, because it also removes characters such as U+00A0,
+ * which PostgreSQL treats as part of a name.
  */
 function isBlank(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);

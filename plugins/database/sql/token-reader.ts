@@ -121,8 +121,8 @@ export class TokenReader {
 }
 
 /**
- * Resolves the parts of a name to a table. The original's `database.table` and `database.schema.table` are accepted if
- * the database is the current one; returns `undefined` for a table in another database.
+ * Resolves the parts of a name to a table. The original database's `database.table` and `database.schema.table` are
+ * accepted if the database is the current one; returns `undefined` for a table in another database.
  */
 export function tableOfParts(parts: readonly string[], database: string): TableName | undefined {
   const [first = '', second, third, ...more] = parts;

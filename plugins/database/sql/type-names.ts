@@ -11,12 +11,14 @@ interface TypeRule {
 const plain = (postgres: string): TypeRule => ({ postgres, length: 'none' });
 const characters = (postgres: string): TypeRule => ({ postgres, length: 'characters' });
 /**
- * The type for fixed-length characters. The original returns their values unchanged, whereas PostgreSQL's char(n) would
- * pad them with blanks.
+ * The type for fixed-length characters. The original database returns their values unchanged, whereas PostgreSQL's
+ * char(n) would pad them with blanks.
  */
 const UNPADDED: TypeRule = { postgres: 'varchar', length: 'characters', defaultLength: 1 };
 
-/** Type names of the documentation, the original and PostgreSQL. INT has 8 bytes, as in the original. */
+/**
+ * Type names of the documentation, the original database and PostgreSQL. INT has 8 bytes, as in the original database.
+ */
 const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map([
   ['TIMESTAMPTZ', { postgres: 'timestamptz', length: 'precision' }],
   ['TIMESTAMP WITH TIME ZONE', { postgres: 'timestamptz', length: 'precision' }],
@@ -108,7 +110,7 @@ function modifier(rule: TypeRule, length: number | undefined, first: string | un
       return first === undefined ? '' : `(${first})`;
     case 'precision':
       if (first === undefined) return '';
-      // The original supports nanoseconds, PostgreSQL microseconds.
+      // The original database supports 9 digits (nanoseconds), PostgreSQL 6.
       if (rule.postgres !== 'numeric') return `(${String(Math.min(Number(first), 6))})`;
       return second === undefined ? `(${first})` : `(${first},${second})`;
   }

@@ -16,7 +16,10 @@ export interface CdcDbColumn {
   readonly type: string;
 }
 
-/** Encodes a row as a message of kind `insert` or `snapshot`. Cells are in PostgreSQL's text format, as for `RowEncoder`. */
+/**
+ * Encodes a row as a message of kind `insert` or `snapshot`. Cells are in PostgreSQL's text format, as for
+ * `RowEncoder`.
+ */
 export type CdcDbRowEncoder = (kind: 'insert' | 'snapshot', row: readonly (string | null)[]) => string;
 
 /**

@@ -139,7 +139,10 @@ function tableOf(envelope: Envelope): CdcTable | string {
   return { database, schema, name, columns, signature: JSON.stringify([database, schema, name, names, types]) };
 }
 
-/** Rows are only written to existing tables, which determine the roles of their columns. */
+/**
+ * Describes a column. All columns have the role `data`: rows are written only to existing tables, whose definition
+ * contains the actual roles.
+ */
 function columnOf(name: string, type: string): JsonDbColumn {
   const family = valueFamily(type);
   const shape = { name, role: 'data', type: type.trim().toUpperCase(), length: undefined, nullable: true } as const;

@@ -14,8 +14,8 @@ export interface CdcDbPolicy {
   /** Default `either`. */
   readonly timestampsAs?: TimestampsAs | undefined;
   /**
-   * The target database. Messages for another one are refused, because their statements are executed unchanged
-   * (docs/formats.md#cdc_db). Not checked if `undefined`.
+   * The target database; not checked if `undefined`. Messages for another database are refused, because statements are
+   * executed unchanged (docs/formats.md#cdc_db) and would change the target database instead.
    */
   readonly database?: string | undefined;
 }

@@ -36,7 +36,10 @@ export class JsonCellReader {
     this.#timestampsAs = timestampsAs;
   }
 
-  /** Returns the cell and moves past it; for an invalid value, returns `undefined` and stays at its start. */
+  /**
+   * Reads the value at the cursor. Returns its cell and moves past the value. If the value is invalid, returns
+   * `undefined` and stays at its start.
+   */
   read(column: JsonDbColumn): Cell | undefined {
     const cursor = this.#cursor;
     const start = cursor.position;

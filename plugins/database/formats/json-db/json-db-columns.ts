@@ -3,17 +3,17 @@ import type { ColumnShape, TableShape } from '../../../../src/data/table-shape.t
 import { shown } from '../message-text.ts';
 import { KIND_OF_FAMILY, valueFamily, type ValueFamily } from './type-families.ts';
 
-/** PostgreSQL's limit. */
+/** PostgreSQL's limit for the columns of a table. */
 export const MAX_COLUMNS = 1_600;
 
 export interface JsonDbColumn extends ColumnShape {
   readonly family: ValueFamily;
   readonly kind: CellKind;
-  /** True if this tag holds the table's name, which is its value in rows without the key. */
+  /** True if this tag holds the table's name. Rows that omit the tag get the table's name as its value. */
   readonly isNameTag: boolean;
 }
 
-/** The description in a json_db message, which is the same for all rows of a table. */
+/** The table description in a json_db message, which is the same for all rows of the message. */
 export interface JsonDbTable {
   readonly name: string;
   readonly columns: readonly JsonDbColumn[];

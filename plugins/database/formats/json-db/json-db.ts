@@ -36,7 +36,10 @@ const REMEMBERED_TABLES = 1_000;
 
 /** Each invalid row of a message gets its own fault. With more invalid rows than this, the whole message is refused. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
-/** Limit for the cells of a short message. Absent keys become nulls, so a short message could produce many cells. */
+/**
+ * Limits for the cells of a message, of which the larger one applies. Absent keys become nulls, so a short message
+ * could produce many cells.
+ */
 const MAX_CELLS_PER_MESSAGE = 4_000_000;
 const MAX_CELLS_PER_CHARACTER = 8;
 
@@ -47,7 +50,9 @@ interface RowKey {
   readonly column: number;
 }
 
-/** A cached envelope, and the open batch for its rows. The batch has the table's columns in the same order. */
+/**
+ * A cached envelope, and the open batch for its rows. The columns of the batch are in the order of the table's columns.
+ */
 interface KnownEnvelope extends JsonDbEnvelope {
   /** True if the prefix is ASCII, so that it can be compared in a block. */
   readonly isAscii: boolean;
@@ -67,7 +72,7 @@ interface OpenRows {
   /** Columns that the message does not describe. */
   readonly added: Map<string, BatchColumn>;
   readonly nameTag: OpenColumn | undefined;
-  /** False once rows of the same table with another shape follow. */
+  /** False once the table has a later batch, for rows of another shape. */
   current: boolean;
 }
 
@@ -237,7 +242,7 @@ export class JsonDbDecoder implements Decoder {
   }
 
   /** Reads all rows up to the closing bracket; returns false if the text is not JSON or a limit is exceeded. */
-  #rows(envelope: KnownEnvelope, open: OpenRows, place: Origin | BlockPlace): boolean {
+  #rows(envelope: KnownEnvelope, open: OpenRows, source: Origin | BlockPosition): boolean {
     const cursor = this.#cursor;
     if (cursor.atArrayEnd()) return true;
     const faultsBefore = this.#faults.length;
@@ -248,8 +253,8 @@ export class JsonDbDecoder implements Decoder {
       const problem = cursor.peek() === 'object' ? this.#row(envelope, open) : this.#notRow();
       if (problem === undefined) return false;
       if (problem === NO_PROBLEM) {
-        if ('block' in place) open.rows.endRowOf(place.block, place.index);
-        else open.rows.endRow(place, 0);
+        if ('block' in source) open.rows.endRowOf(source.block, source.index);
+        else open.rows.endRow(source, 0);
         continue;
       }
       open.rows.abandonRow();
@@ -258,7 +263,7 @@ export class JsonDbDecoder implements Decoder {
       this.#faults.push({
         scope: 'record',
         message: `json_db: ${where}${problem.text}`,
-        origin: 'block' in place ? undefined : place,
+        origin: 'block' in source ? undefined : source,
         table: open.table.name,
         column: problem.column,
       });
@@ -366,8 +371,8 @@ function shapeOf({ table: { shape }, added }: OpenRows): TableShape {
     : { ...shape, columns: [...shape.columns, ...filled.map(({ described }) => described)] };
 }
 
-/** A record of a block; if one of its rows is invalid, the whole record is read individually. */
-interface BlockPlace {
+/** A record of a block. If one of the record's rows is invalid, the whole record is read individually. */
+interface BlockPosition {
   readonly block: MessageBlock;
   readonly index: number;
 }

@@ -92,8 +92,8 @@ export class KnownLineReader {
   }
 
   /**
-   * Returns the series that followed the previous series at its last occurrence, if the line belongs to it. This avoids
-   * a map lookup.
+   * Returns the series that followed the previous line's series last time, if this line belongs to that series. This
+   * avoids a map lookup.
    */
   #expectedSeries(start: number): Series | undefined {
     const series = this.#last?.next;
@@ -163,7 +163,10 @@ export class KnownLineReader {
     return true;
   }
 
-  /** Reads a number without a suffix; NaN if there is none that a double can represent. */
+  /**
+   * Reads a number without suffix and exponent. Returns NaN for other text, for integers of more than 15 digits, and
+   * for numbers beyond the range of a double.
+   */
   #float(): number {
     const text = this.#text;
     const start = this.#at;
@@ -202,7 +205,7 @@ export class KnownLineReader {
     return negative ? -value : value;
   }
 
-  /** Reads a number of at most 15 digits with the suffix `i`; NaN if there is none. */
+  /** Reads an integer of at most 15 digits with the suffix `i`; returns NaN for other text. */
   #integer(): number {
     const text = this.#text;
     let at = this.#at;

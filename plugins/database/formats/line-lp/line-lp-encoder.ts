@@ -9,7 +9,10 @@ import { unixText } from '../unix-time.ts';
 export interface LineLpEncoderPolicy {
   /** Unit of the timestamps; default `ns`. */
   readonly precision?: Precision | undefined;
-  /** `suffixes` (default) writes i16, i32, i64, f32 and f64; `standard` is understood by any reader. */
+  /**
+   * `suffixes` (default) writes numbers with the suffixes i16, i32, i64, f32 and f64. `standard` writes numbers that
+   * any reader understands.
+   */
   readonly numbers?: 'suffixes' | 'standard' | undefined;
 }
 

@@ -24,7 +24,8 @@ export interface LineLpPolicy {
    */
   readonly now: () => number;
   /**
-   * Name of the batch's time column, which tags and fields must not have. The table's time column is found by its role.
+   * Name of the batch's time column. Tags and fields must not have this name. The table's time column is found by its
+   * role.
    */
   readonly timeColumn?: string | undefined;
   /**
@@ -43,7 +44,7 @@ export interface LineLpPolicy {
 /** Limits for the tag sets and line shapes that are cached between messages. */
 const MAX_SERIES = 20_000;
 const MAX_SHAPES = 1_000;
-/** After this many invalid lines, the rest of a message is not read, because a fault takes more memory than a short line. */
+/** After this many invalid lines, the rest of a message is not read: a fault takes more memory than a short line. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 
 /**
@@ -87,8 +88,8 @@ export class LineLpDecoder implements Decoder {
   }
 
   /**
-   * Adds messages of one line with a known tag set and known fields. Stops at the first other message, which must be
-   * passed to `add`.
+   * Adds messages that consist of one line each, with a cached tag set and known fields. Stops at the first other
+   * message, which must be passed to `add`.
    */
   addBlock(block: MessageBlock, from: number, to: number): number {
     const blockText = this.#blockText;
@@ -114,9 +115,10 @@ export class LineLpDecoder implements Decoder {
 
   /**
    * Adds a message and yields its rows in parts of about `maxRows`, so that a large message is never completely in
-   * memory as columns (message-parts.ts). The last part may be empty. Nothing else may be added meanwhile. With `more`,
-   * the message continues after this text, which ends at the end of a line. A line with a string that does not end in
-   * the text is then left unread, along with all following lines; see `unreadLine`.
+   * memory as columns (message-parts.ts). The last part may be empty. Nothing else may be added meanwhile.
+   *
+   * With `more`, further text of the message follows; this text must end at the end of a line. If a string is not
+   * closed in this text, its line and all following lines are not read; see `unreadLine`.
    */
   *addInParts(
     message: string | Uint8Array,
@@ -188,7 +190,10 @@ export class LineLpDecoder implements Decoder {
     this.#rowCount++;
   }
 
-  /** Caches the tag set of the next line if it is new and its shape is in use, so that its fields are known. */
+  /**
+   * Caches the tag set of the next line if the set is new and other lines with the same tag names are in the open
+   * batch. The fields of the line are then probably known as well. Returns false if nothing was cached.
+   */
   #learnSeries(): boolean {
     if (!this.#scanner.peekSeries()) return false;
     const { line } = this.#scanner;
@@ -389,7 +394,7 @@ function shapeOf(line: ScannedLine, tagKeys: TagKeys): LineShape | undefined {
   return tagKeys.shapes.get(line.fieldKeys.join('\0'));
 }
 
-/** Returns the key of a field as spelled in the line, including `=`. */
+/** Returns the key of a field as written in the line, including `=`. */
 function fieldText(line: ScannedLine, text: string, index: number): string {
   return text.slice(line.fieldStarts[index] ?? 0, line.fieldValueStarts[index] ?? 0);
 }

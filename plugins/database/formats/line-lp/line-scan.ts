@@ -22,7 +22,10 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   return code === EQUALS ? KEY_END : 0;
 });
 
-/** PostgreSQL's limit for the columns of a table. A line with more tags or fields cannot become a row and is not read to its end. */
+/**
+ * PostgreSQL's limit for the columns of a table. A line with more tags or fields cannot become a row and is not read to
+ * its end.
+ */
 export const MAX_COLUMNS = 1_600;
 
 /** Binary values start with a second `=` and a type code. */
@@ -52,7 +55,7 @@ export interface ScannedLine {
   /** Offset of the first character, and number of preceding lines. */
   start: number;
   linesBefore: number;
-  /** End of measurement and tags. */
+  /** Offset after measurement and tags. */
   seriesEnd: number;
   /** Start of each field in the text. Its key, as written and including `=`, ends at `fieldValueStarts`. */
   fieldStarts: number[];
@@ -160,8 +163,8 @@ export class LineScanner {
   }
 
   /**
-   * Skips to the next line after a fault. A string may span lines, so this is the line after the place of the fault. If
-   * a string is unterminated, it is the line after the start of the invalid line.
+   * Skips an invalid line. A string may span lines, so the next line begins after the position of the fault. If a
+   * string is not closed, only the first line is skipped, because the string would take all following lines.
    */
   #recover(start: number): 'fault' {
     if (!this.#stringsClosed) this.position = start;

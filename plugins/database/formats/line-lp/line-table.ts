@@ -23,7 +23,7 @@ export interface ShapeField {
 export interface LineShape {
   readonly tagKeys: TagKeys;
   readonly fields: readonly ShapeField[];
-  /** The batch of the columns below; `undefined` before the first line. */
+  /** The batch that contains the columns below; `undefined` before the first line. */
   batch: RowBatchBuilder | undefined;
   time: OpenColumn | undefined;
   nanos: OpenColumn | undefined;
@@ -33,7 +33,9 @@ export interface LineShape {
   givenRows: number[] | undefined;
 }
 
-/** A list of tag names, and its shapes by the text of their field names. */
+/**
+ * A list of tag names, and the shapes of the lines with these tags. The key of a shape is the text of its field names.
+ */
 export interface TagKeys {
   readonly names: readonly string[];
   readonly shapes: Map<string, LineShape>;
@@ -66,7 +68,7 @@ interface LineBatchPolicy {
   readonly keepsNanoseconds: boolean;
 }
 
-/** A batch, with the column types that the spelling of its values implies. */
+/** A batch of lines. The types of its columns follow from the spelling of the values. */
 export class LineBatch {
   readonly rows: RowBatchBuilder;
   readonly derivesPrimaryTag: boolean;

@@ -90,8 +90,8 @@ function parseNumber(token: string): LineValue | string {
 
 function parseInteger(token: string, digits: string, type: keyof typeof RANGES): LineValue | string {
   if (!INTEGER.test(digits) || (type === 'UINT8' && digits.startsWith('-'))) return `${shown(token)} is not an integer`;
-  // Without leading zeros, no type has more than 20 digits; converting a megabyte of digits to BigInt would take
-  // minutes.
+  // Integers of all types have at most 20 digits without leading zeros. Longer text is cut off, because converting a
+  // megabyte of digits to BigInt would take minutes.
   const value = BigInt(digits.replace(/^(-?)0+(?=[0-9])/, '$1').slice(0, 22));
   const [least, most] = RANGES[type];
   if (value < least || value > most) return `${shown(token)} is out of range for ${type}`;

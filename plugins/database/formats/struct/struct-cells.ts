@@ -24,7 +24,9 @@ export interface ValueRule {
 const MICROS_PER_DAY = 86_400_000_000;
 /** Maximum number of milliseconds that are a safe integer in microseconds. */
 const MAX_SAFE_MILLIS = 9_007_199_254_740;
-/** PostgreSQL's numeric has fewer digits on either side; formatting more would only waste memory. */
+/**
+ * PostgreSQL's numeric has fewer digits on either side of the decimal point; formatting more would only waste memory.
+ */
 const MAX_SCALE = 150_000;
 
 export const number: ToCell = (value) => {
@@ -32,7 +34,7 @@ export const number: ToCell = (value) => {
   return value instanceof TypedNumber ? value.value : undefined;
 };
 
-/** Small values are converted to numbers, which are cheaper to compare and to write. */
+/** Converts 64-bit integers. Small ones become numbers, which are cheaper to compare and to write. */
 export const int64: ToCell = (value) => {
   if (typeof value !== 'bigint') return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
   const near = Number(value);

@@ -14,7 +14,10 @@ export interface StructColumn {
   readonly schema: Schema;
   readonly kind: CellKind;
   readonly toCell: ToCell;
-  /** Recognizes placeholders, for which `toCell` returns `undefined`: the column has not changed. */
+  /**
+   * Returns true for a placeholder of a value that the event does not contain, because it has not changed. `toCell`
+   * returns `undefined` for placeholders.
+   */
   readonly isPlaceholder?: IsPlaceholder | undefined;
   /** The cell for null: the field's default, as in Connect's Struct.get, or null. */
   readonly nullCell: Cell;

@@ -2,8 +2,11 @@ import type { Schema } from '../../../../src/data/schema.ts';
 import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
 
 /**
- * The state of a row according to a record: its current value, or deleted; `truncated` for all rows of the table, and
- * `none` for events that do not concern a row. `before` is the old state of a deleted row, if the event has it.
+ * The state of a row according to a record:
+ * - present: the row has this value;
+ * - deleted: the row does not exist; `before` is its old state, or null if the record does not contain it;
+ * - truncated: the table has no rows;
+ * - none: the record does not concern a row.
  */
 export type RowState =
   | { readonly is: 'present'; readonly schema: Schema | null; readonly value: ConnectValue }
@@ -16,8 +19,9 @@ const TRUNCATED: RowState = { is: 'truncated' };
 const NONE: RowState = { is: 'none' };
 
 /**
- * Extracts the row from Debezium's change events (Debezium documentation, "Change event values"), with and without
- * schemas: the state after the event, or its deletion. Logical messages do not concern a row.
+ * Determines the state of the row after a record. Debezium's change events are recognized with and without schemas
+ * (Debezium documentation, "Change event values"). Logical messages do not concern a row; any other value is a row
+ * itself.
  */
 export function rowStateOf(schema: Schema | null, value: ConnectValue): RowState {
   if (value === null) return TOMBSTONE;
@@ -58,26 +62,27 @@ export function memberOf(value: ConnectValue, name: string): ConnectValue | unde
 }
 
 /** Indexes of the fields `op` and `after` in an event schema. `after` is -1 in the schema of logical messages. */
-interface EventPlaces {
+interface EventIndexes {
   readonly operation: number;
   readonly after: number;
 }
 
-/** The indexes for each known schema; `null` if the schema is not that of a change event. */
-const known = new WeakMap<Schema, EventPlaces | null>();
+/** Cached results by schema; `null` if the schema is not that of a change event. */
+const known = new WeakMap<Schema, EventIndexes | null>();
 
-/** Returns `undefined` if the schema is not that of a change event. */
-export function eventPlaces(schema: Schema): EventPlaces | undefined {
-  let places = known.get(schema);
-  if (places === undefined) known.set(schema, (places = findPlaces(schema) ?? null));
-  return places ?? undefined;
+/** Returns the indexes for the schema of a change event; `undefined` for other schemas. */
+export function eventPlaces(schema: Schema): EventIndexes | undefined {
+  let indexes = known.get(schema);
+  if (indexes === undefined) known.set(schema, (indexes = findIndexes(schema) ?? null));
+  return indexes ?? undefined;
 }
 
 /**
- * Recognizes an event schema by its fields `op`, `source`, `after` and `before`, because converters and transforms may have
- * renamed the schema. With Debezium's name, which some converters shorten, `before` may be missing.
+ * Recognizes an event schema by its fields `op`, `source`, `after` and `before`, because converters and transforms may
+ * have renamed the schema. If the schema still has Debezium's name, with or without its namespace, `before` may be
+ * missing. The schema of logical messages is recognized by its name.
  */
-function findPlaces(schema: Schema): EventPlaces | undefined {
+function findIndexes(schema: Schema): EventIndexes | undefined {
   const [operation, source, before, after] = ['op', 'source', 'before', 'after'].map((name) => schema.field(name));
   if (operation?.schema.type !== 'string' || source?.schema.type !== 'struct') return undefined;
   const simpleName = schema.name?.split('.').at(-1);
@@ -89,8 +94,8 @@ function findPlaces(schema: Schema): EventPlaces | undefined {
   return { operation: operation.index, after: after.index };
 }
 
-/** Returns the row after an event of a block; `undefined` if the event has to be processed individually. */
-export function rowAfter({ operation, after }: EventPlaces, values: readonly ConnectValue[]): Struct | undefined {
+/** Returns the row after a change event with these values; `undefined` if the event does not contain it. */
+export function rowAfter({ operation, after }: EventIndexes, values: readonly ConnectValue[]): Struct | undefined {
   const row = values[after];
   return row instanceof Struct && WITH_ROW.includes(values[operation] ?? null) ? row : undefined;
 }

@@ -48,7 +48,7 @@ function structText(struct: Struct, rules: JsonRules): string | undefined {
   return `{${members.join(',')}}`;
 }
 
-/** As in Connect's Struct.get, a field without a value has its default. */
+/** Returns the default for a null, as Connect's Struct.get does. */
 function valueOrDefault(value: ConnectValue, schema: Schema): ConnectValue {
   return value ?? (schema.defaultValue as ConnectValue | undefined) ?? null;
 }

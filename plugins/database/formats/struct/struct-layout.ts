@@ -8,8 +8,8 @@ import { Placeholders } from './struct-placeholders.ts';
 export type KeyMode = 'none' | 'record_key' | 'record_value' | 'kafka';
 
 /**
- * Determines the columns of rows, and which of them identify a row: `pk.mode`, `pk.fields`, `fields.include`,
- * `fields.exclude`.
+ * Options that determine the columns of rows and which columns identify a row: `pk.mode`, `pk.fields`,
+ * `fields.include`, `fields.exclude`.
  */
 export interface LayoutPolicy {
   readonly keyMode: KeyMode;
@@ -26,7 +26,10 @@ export interface RowLayout {
   readonly operation: 'store' | 'delete';
   /** Columns that identify a row. */
   readonly key: readonly string[];
-  /** Columns that do not come from the record's value; `index` refers to `keyValues`. They come first in a row. */
+  /**
+   * Columns from the record's key or its Kafka coordinates; `index` refers to the result of `keyValues`. They come
+   * first in a row.
+   */
   readonly fromKey: readonly StructColumn[];
   /** Columns from the fields of the record's value. */
   readonly fromValue: readonly StructColumn[];
@@ -171,8 +174,8 @@ function shapeOf(columns: readonly StructColumn[], key: readonly string[]): Tabl
 const WIDTHS: readonly string[] = ['INT2', 'INT4', 'INT8', 'FLOAT4', 'FLOAT8', 'NUMERIC'];
 
 /**
- * Returns the shape of the table that rows of several layouts need. It has all their columns, which are nullable unless
- * they are in every layout.
+ * Returns the shape of a table for rows of several layouts. The table has the columns of all layouts. A column is
+ * nullable if it is nullable in a layout, or if a layout does not have it.
  */
 export function mergeShapes(shapes: readonly TableShape[]): TableShape {
   const columns = new Map<string, ColumnShape>();

@@ -47,7 +47,7 @@ export class Placeholders {
   }
 
   #isText(value: ConnectValue): boolean {
-    // Most values are shorter than all forms of the placeholder.
+    // Compares the lengths first, because most values are shorter than all forms of the placeholder.
     return typeof value === 'string' && value.length >= this.#text.length && this.#texts.includes(value);
   }
 

@@ -9,8 +9,8 @@ import type { DecodedRows } from '../format.ts';
 import { mismatch, type StructColumn } from './struct-columns.ts';
 import { mergeShapes, type RowLayout } from './struct-layout.ts';
 
-/** A layout in an open batch, with the cells of its columns in the layout's order. */
-interface Place {
+/** A layout that was prepared in this batch, with the cells of its columns in the layout's order. */
+interface PreparedLayout {
   readonly layout: RowLayout;
   readonly group: number;
   readonly keyCells: readonly Cell[][];
@@ -23,14 +23,14 @@ interface Place {
 export class StructRows {
   readonly #builder: RowBatchBuilder;
   readonly #key: readonly string[];
-  readonly #places = new Map<RowLayout, Place>();
+  readonly #prepared = new Map<RowLayout, PreparedLayout>();
   readonly #groups: RowGroup[] = [];
   readonly #groupIds = new Map<string, number>();
   /** Group of each row; `undefined` as long as there is a single group. */
   #rowGroups: number[] | undefined;
   /** Columns of unknown kind, because all their cells are nulls without a schema. */
   readonly #untyped = new Set<string>();
-  #last: Place | undefined;
+  #last: PreparedLayout | undefined;
   /** Columns of the last row that have a placeholder. */
   readonly #unchanged: string[] = [];
 
@@ -50,20 +50,20 @@ export class StructRows {
   /** Prepares for rows of this layout; returns false if they cannot share a batch with the existing rows. */
   prepare(layout: RowLayout): boolean {
     if (this.#last?.layout === layout) return true;
-    let place = this.#places.get(layout);
-    if (place === undefined) {
+    let prepared = this.#prepared.get(layout);
+    if (prepared === undefined) {
       const columns = [...layout.fromKey, ...layout.fromValue];
       if (!sameNames(layout.key, this.#key) || !columns.every((column) => this.#fits(column))) return false;
-      place = {
+      prepared = {
         layout,
         group: this.#groupOf(layout),
         groupsByUnchanged: new Map(),
         keyCells: layout.fromKey.map((column) => this.#open(column).cells),
         valueCells: layout.fromValue.map((column) => this.#open(column).cells),
       };
-      this.#places.set(layout, place);
+      this.#prepared.set(layout, prepared);
     }
-    this.#last = place;
+    this.#last = prepared;
     return true;
   }
 
@@ -87,23 +87,23 @@ export class StructRows {
   }
 
   #push(keyValues: readonly ConnectValue[], values: readonly ConnectValue[]): string | undefined {
-    const place = this.#last;
-    if (place === undefined) throw new Error('no layout was prepared');
-    const { fromKey, fromValue } = place.layout;
+    const prepared = this.#last;
+    if (prepared === undefined) throw new Error('no layout was prepared');
+    const { fromKey, fromValue } = prepared.layout;
     const unchanged = this.#unchanged;
     unchanged.length = 0;
     const problem =
-      push(fromKey, place.keyCells, keyValues, unchanged) ?? push(fromValue, place.valueCells, values, unchanged);
+      push(fromKey, prepared.keyCells, keyValues, unchanged) ?? push(fromValue, prepared.valueCells, values, unchanged);
     if (problem !== undefined) {
       this.#builder.abandonRow();
       return problem;
     }
-    const group = unchanged.length === 0 ? place.group : this.#groupWithout(place, unchanged);
+    const group = unchanged.length === 0 ? prepared.group : this.#groupWithout(prepared, unchanged);
     this.#rowGroups?.push(group);
     return undefined;
   }
 
-  #groupWithout({ layout, groupsByUnchanged }: Place, unchanged: readonly string[]): number {
+  #groupWithout({ layout, groupsByUnchanged }: PreparedLayout, unchanged: readonly string[]): number {
     const names = unchanged.join('\0');
     let group = groupsByUnchanged.get(names);
     if (group === undefined) {
@@ -117,7 +117,7 @@ export class StructRows {
 
   /** Returns the collected rows; the object must not be used afterwards. */
   build(shapes: MergedShapes): DecodedRows {
-    const layouts = [...this.#places.keys()];
+    const layouts = [...this.#prepared.keys()];
     const rowGroups = this.#rowGroups;
     const only = rowGroups === undefined ? this.#groups[0] : undefined;
     const isPlain = only?.operation === 'store';
@@ -147,7 +147,7 @@ export class StructRows {
       open = this.#builder.addColumn(name, 'data', kind);
       if (type === undefined) this.#untyped.add(name);
     } else if (type !== undefined && (this.#untyped.delete(name) || widthOf(kind) > widthOf(open.kind))) {
-      // The writer accepts all numbers in one column; the widest kind covers them all.
+      // A column may contain numbers of several kinds. Its kind is the widest of them, which covers the others.
       open.kind = kind;
     }
     return open;
@@ -160,7 +160,7 @@ function widthOf(kind: CellKind): number {
   return NUMBERS.indexOf(kind);
 }
 
-/** Adds a cell for each column, and the names of those that have a placeholder to `unchanged`. */
+/** Adds a cell for each column. Adds the names of the columns with a placeholder to `unchanged`. */
 function push(
   columns: readonly StructColumn[],
   cells: readonly Cell[][],

@@ -49,7 +49,7 @@ export class StructDecoder {
     this.#layouts = new RowLayouts(policy);
   }
 
-  /** Number of rows waiting to be taken, including deletions. */
+  /** Number of rows waiting to be taken. A deletion and a truncation count as one row each. */
   get rowCount(): number {
     return this.#rowCount;
   }
@@ -82,7 +82,7 @@ export class StructDecoder {
     });
   }
 
-  /** Returns a string if the record has to be processed individually. */
+  /** Returns the record's key; a string if the record must be passed to `add`. */
   #keyOfStruct(record: StructRecord): { schema: Schema; value: ConnectValue } | string {
     const key = record.key();
     return (key && this.#keyOf({ key: key.value, keySchema: key.schema })) ?? 'not known';
@@ -129,7 +129,10 @@ export class StructDecoder {
     }
   }
 
-  /** Adds the deletion of the row that the old state of the event identifies. A tombstone has no old state. */
+  /**
+   * Adds the deletion of the row that is identified by the event's old state (`before`). A tombstone has no old state,
+   * and adds nothing.
+   */
   #addDeletion(before: ConnectValue, record: SinkRecord, origin: Origin): string | undefined {
     if (before === null) return undefined;
     const struct = this.#toStruct(null, before);
@@ -159,7 +162,7 @@ export class StructDecoder {
     return undefined;
   }
 
-  /** Adds a row. `struct` is its state; `undefined` if the row is deleted. */
+  /** Adds a row. `struct` is the row's value; `undefined` if the row is deleted. */
   #addRow(struct: Struct | undefined, record: SinkRecord, origin: Origin): string | undefined {
     const key = this.#policy.keyMode === 'record_key' ? this.#keyOf(record) : undefined;
     if (typeof key === 'string') return key;

@@ -13,7 +13,7 @@ export class PointList {
     this.#cursor = cursor;
   }
 
-  /** `charactersBefore` is the offset of the text in a larger one. */
+  /** `charactersBefore` is the offset of the text in a larger text. */
   open(text: string, charactersBefore = 0): void {
     this.#charactersBefore = charactersBefore;
     this.#cursor.open(text);

@@ -73,18 +73,18 @@ export class JsonPointReader {
     }
     cursor.openObject();
     if (cursor.closeObject()) return true;
-    let place = 0;
+    let index = 0;
     do {
-      const member = this.#key(place++);
+      const member = this.#key(index++);
       if (member === undefined || !this.#member(member)) return false;
     } while (cursor.takeComma());
     return cursor.closeObject();
   }
 
   /** Reads a key and its colon; returns `undefined` if the text is not JSON. */
-  #key(place: number): Member | undefined {
+  #key(index: number): Member | undefined {
     const cursor = this.#cursor;
-    const expected = this.#keys[place];
+    const expected = this.#keys[index];
     if (expected !== undefined && cursor.takeText(expected.text)) {
       cursor.skipSpace();
       return expected.member;
@@ -94,7 +94,7 @@ export class JsonPointReader {
     if (name === undefined || !cursor.takeColon()) return undefined;
     if (name !== 'metric' && name !== 'timestamp' && name !== 'value' && name !== 'tags') return 'other';
     const text = ownText(cursor.text.slice(start, cursor.position));
-    if (place < MAX_KEYS) this.#keys[place] = { text, member: name };
+    if (index < MAX_KEYS) this.#keys[index] = { text, member: name };
     return name;
   }
 

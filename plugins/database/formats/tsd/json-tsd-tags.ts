@@ -8,8 +8,8 @@ import { MAX_TAGS, tooManyTags, type TagSet, type TagSets } from '../tag-sets.ts
  */
 export function readJsonTags(cursor: JsonCursor, tagSets: TagSets): TagSet | string | undefined {
   const { text, position: start } = cursor;
-  // The first closing brace ends the object unless a tag contains one. If the text up to it is cached, it is known to
-  // be a valid object.
+  // The first closing brace ends the object unless a tag contains one. If the text up to this brace is cached, the text
+  // is a valid object.
   const end = text.indexOf('}', start) + 1;
   const known = end > 0 ? tagSets.find(text.slice(start, end)) : undefined;
   if (known !== undefined) {
@@ -76,7 +76,7 @@ function canonicalNumber(text: string, integer: boolean): string {
   return Number.isFinite(value) ? String(value) : text;
 }
 
-/** Returns the text of the object, up to its closing brace before `end`. */
+/** Returns the text of the object without the blanks after its closing brace. `end` is a position after the brace. */
 function objectText(text: string, start: number, end: number): string {
   return text.slice(start, text.lastIndexOf('}', end - 1) + 1);
 }

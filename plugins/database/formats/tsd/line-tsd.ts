@@ -14,7 +14,7 @@ const NEWLINE = 10;
 const RETURN = 13;
 const SPACE = 32;
 
-/** After this many invalid lines, the rest of a message is not read, because a fault takes more memory than a short line. */
+/** After this many invalid lines, the rest of a message is not read: a fault takes more memory than a short line. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 const SHAPE = '<metric> <timestamp> <value> <tagk>=<tagv> …';
 
@@ -91,7 +91,10 @@ export class LineTsdDecoder implements Decoder {
     return true;
   }
 
-  /** Parses the line at [start, lineEnd). Returns BLANK, or a string if the line is invalid. */
+  /**
+   * Parses the line at [start, lineEnd) into the point. Returns BLANK for a blank line, and a string that describes the
+   * problem if the line is invalid.
+   */
   #readLine(start: number, lineEnd: number): string | undefined {
     const text = this.#text;
     let end = lineEnd;

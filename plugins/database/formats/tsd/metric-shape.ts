@@ -12,7 +12,7 @@ interface ShapeColumn {
   readonly role: ColumnRole;
 }
 
-/** PostgreSQL's limit. */
+/** PostgreSQL's limit for the columns of a table. */
 const MAX_COLUMNS = 1_600;
 
 /**
@@ -44,7 +44,7 @@ export class MetricShape {
   #addColumns(columns: readonly OpenColumn[]): void {
     for (const { name, role, cells } of columns) {
       if (this.#lengths.has(name) || this.#columns.length >= MAX_COLUMNS) continue;
-      // A column without values belongs to a message that was dropped.
+      // Columns without values are left out: they belong to a message that was dropped.
       if (!cells.some((cell) => cell !== null)) continue;
       this.#lengths.set(name, DEFAULT_LENGTH);
       this.#columns = ordered([...this.#columns, { name, role }]);

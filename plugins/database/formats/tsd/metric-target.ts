@@ -3,7 +3,7 @@ import type { ColumnCells, ColumnRole, Origins, RowBatch } from '../../../../src
 import { shown } from '../message-text.ts';
 import type { DecodedRows } from '../format.ts';
 
-/** A table that a metric may refer to; the catalogue's tables are compatible. */
+/** A table that a metric may refer to, such as a `Table` of the catalogue. */
 export interface MetricTable {
   readonly columns: readonly { readonly name: string; readonly role: ColumnRole }[];
 }
@@ -63,7 +63,10 @@ export interface Retargeted {
   readonly faults: readonly Fault[];
 }
 
-/** Applies the target's names to rows of a metric. A tag named like one of its columns makes a row a fault. */
+/**
+ * Applies the names of the target to the rows of a metric. A row becomes a fault if it has a tag with the name of the
+ * target's time or value column.
+ */
 export function retarget(decoded: DecodedRows, target: MetricTarget): Retargeted {
   const faults: Fault[] = [];
   const rename = (role: ColumnRole, name: string) =>
@@ -76,7 +79,8 @@ export function retarget(decoded: DecodedRows, target: MetricTarget): Retargeted
   if (target.column !== undefined) {
     shape = undefined;
   } else if (shape !== undefined && columns.some(({ name }, at) => name !== batch.columns[at]?.name)) {
-    // The shape is changed only if necessary, because an unchanged object means that the table was already checked.
+    // A new shape object is created only if a name differs: an unchanged object means that the table was already
+    // checked.
     shape = {
       ...shape,
       columns: shape.columns.map((column) => ({ ...column, name: rename(column.role, column.name) })),
@@ -86,7 +90,7 @@ export function retarget(decoded: DecodedRows, target: MetricTarget): Retargeted
   return { rows: target.column === undefined ? rows : { ...rows, partial: true }, faults };
 }
 
-/** Removes the rows that have this tag, which become faults. */
+/** Removes the tag `column` from the batch. Rows with a value for this tag are removed as well, and become faults. */
 function withoutTag(batch: RowBatch, column: string, table: string, faults: Fault[]): RowBatch {
   const tag = batch.columns.find(({ name, role }) => name === column && role !== 'time' && role !== 'data');
   if (tag === undefined) return batch;

@@ -23,7 +23,7 @@ interface KnownTarget {
 }
 
 type FindTable = (name: string) => Promise<MetricTable | undefined>;
-/** Looks up several tables, in the order of the names. */
+/** Looks up several tables. The result is in the order of the names. */
 type FindTables = (names: readonly string[]) => Promise<readonly (MetricTable | undefined)[]>;
 type Settled = PromiseSettledResult<WriteReport>;
 
@@ -56,7 +56,7 @@ export class MetricTargets {
   }
 
   /**
-   * Like `write`, for many metrics: unknown tables are looked up together. If a batch may create a table that a later
+   * Like `write`, for many metrics, whose tables are looked up together. If a batch may create a table that a later
    * metric refers to, that metric is looked up after the batch was written.
    */
   async writeAll(
@@ -82,7 +82,10 @@ export class MetricTargets {
     return settled;
   }
 
-  /** Starts a section before a batch of an unknown metric whose table an earlier batch may create. */
+  /**
+   * Divides the batches into sections that are written one after another. A new section begins before a batch whose
+   * target is unknown and may be a table that the current section creates.
+   */
   #sections(all: readonly DecodedRows[]): readonly DecodedRows[][] {
     let section: DecodedRows[] = [];
     const sections = [section];
@@ -126,7 +129,10 @@ export class MetricTargets {
     return settled;
   }
 
-  /** If rows were refused, the table may have changed, so the target is determined again for the next rows of the metric. */
+  /**
+   * Completes the report of a write. If rows were refused, the table may have changed, so the target of the metric is
+   * determined again for the next rows.
+   */
   #settle(metric: string, faults: readonly Fault[], report: WriteReport): WriteReport {
     if (faults.length + report.faults.length > 0) this.#targets.delete(metric);
     return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };

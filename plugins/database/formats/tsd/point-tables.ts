@@ -21,7 +21,7 @@ export interface PointPolicy {
    * that name. Default true; without it, points with the same time become one row.
    */
   readonly derivesPrimaryTag?: boolean | undefined;
-  /** Adds a column `k_nanos` with the nanoseconds beyond the microsecond; tags must not have its name. */
+  /** True if rows get a column `k_nanos` with the nanoseconds beyond the microsecond. Tags must not have this name. */
   readonly keepsNanoseconds?: boolean | undefined;
 }
 

@@ -11,8 +11,11 @@ const INTEGER = /^[+-]?\d+$/;
 const MAX_INTEGER_DIGITS = 20;
 
 /**
- * Parses the number at [start, end) without losing digits. Returns a number or bigint, or decimal text (for a `numeric`
- * cell) if neither can represent it; Infinity if it is out of range of all types, `undefined` if it is not a number.
+ * Parses the number at [start, end) without losing digits. Returns
+ * - a number or bigint that represents it exactly;
+ * - decimal text, for a `numeric` cell, if there is no such number or bigint;
+ * - Infinity if the number is out of range of all types;
+ * - `undefined` if the text is not a number.
  */
 export function numberCell(text: string, start: number, end: number): number | bigint | string | undefined {
   return shortDecimal(text, start, end) ?? unusualNumber(text.slice(start, end));

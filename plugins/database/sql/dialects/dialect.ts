@@ -1,6 +1,6 @@
 import { ownStatement } from '../own-statement.ts';
 
-/** Capabilities of a database family that Sluice uses; each deviation from PostgreSQL has a reason. */
+/** Capabilities of a database that Sluice uses. */
 export interface Dialect {
   readonly name: 'postgresql' | 'timescaledb' | 'cockroachdb' | 'original';
   /** True if columns of suitable types are sent as binary arrays; otherwise all columns are sent as array literals. */
@@ -27,7 +27,7 @@ const POSTGRESQL: Dialect = {
 /** CockroachDB accepts advisory locks without effect, and supports only DISCARD ALL (CockroachDB documentation). */
 const COCKROACHDB: Dialect = { ...POSTGRESQL, name: 'cockroachdb', advisoryLocks: false, discard: false };
 
-/** The original is derived from an early CockroachDB; only plain statements have been tested on it. */
+/** The original database is derived from an early CockroachDB; only plain statements have been tested on it. */
 const ORIGINAL: Dialect = {
   ...COCKROACHDB,
   name: 'original',

@@ -130,7 +130,7 @@ function addTag(action: TokenReader, { table, name }: Target): Action {
   };
 }
 
-/** Translates ADD COLUMN. Columns of time-series tables have the original's types. */
+/** Translates ADD COLUMN. Columns of time-series tables have the original database's types. */
 function addColumn(action: TokenReader, { table }: Target): Action | undefined {
   if (table === undefined || !isTimeSeries(table)) return undefined;
   action.takeWords('COLUMN');
@@ -215,7 +215,7 @@ function restOf(action: TokenReader): string {
   return action.atEnd ? '' : ` ${action.sourceBetween(action.position, action.tokens.length)}`;
 }
 
-/** Throws Refused for storage settings of the original that PostgreSQL does not support. */
+/** Throws Refused for storage settings of the original database that PostgreSQL does not support. */
 function refuseStorage(action: TokenReader): void {
   if (action.isWords('SET', 'RETENTIONS') || action.isWords('SET', 'ACTIVETIME')) {
     throw new Refused('PostgreSQL keeps rows until they are deleted: run DELETE FROM … WHERE time < … at intervals');

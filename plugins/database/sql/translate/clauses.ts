@@ -1,6 +1,6 @@
 import type { TokenReader } from '../token-reader.ts';
 
-/** A clause of the original that has no meaning in PostgreSQL and is ignored. */
+/** A clause of the original database that has no meaning in PostgreSQL and is ignored. */
 export interface IgnoredClause {
   readonly written: string;
   readonly reason: string;

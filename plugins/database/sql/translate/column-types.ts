@@ -22,7 +22,7 @@ const FOLLOWING_WORDS: readonly (readonly string[])[] = [
   ['NATIONAL', 'CHAR'],
 ];
 
-/** Per the original's manual on time-series data types, INT and INTEGER are INT4, and INT64 is INT8. */
+/** Per the original database's manual on time-series data types, INT and INTEGER are INT4, and INT64 is INT8. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['INT', 'INT4'],
   ['INTEGER', 'INT4'],
@@ -36,7 +36,7 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['DEC', 'DECIMAL'],
 ]);
 
-/** The original's default precision. */
+/** The original database's default precision. */
 const DEFAULT_PRECISION = 3;
 /** PostgreSQL's maximum precision. */
 const MAX_PRECISION = 6;
@@ -97,8 +97,8 @@ export function seriesColumnType(type: WrittenType): string {
 }
 
 /**
- * Type names of the original that PostgreSQL does not have. They are replaced only after PostgreSQL has rejected them
- * (42704), so that a user-defined domain of that name keeps its meaning.
+ * Type names of the original database that PostgreSQL does not have. They are replaced only after PostgreSQL has
+ * rejected them (42704), so that a user-defined domain of that name keeps its meaning.
  */
 const TYPE_WORDS: ReadonlyMap<string, { readonly postgres: string; readonly keepsLength: boolean }> = new Map([
   ['STRING', { postgres: 'text', keepsLength: false }],

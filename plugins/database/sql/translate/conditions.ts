@@ -222,8 +222,8 @@ export function namesInDatabase(reader: TokenReader, database: string): readonly
 }
 
 /**
- * Removes the qualifier `database.`, with which the original refers to the current database. Returns `undefined` if
- * there is none, or if a schema of that name contains one of the tables.
+ * Removes the qualifier `database.`, by which the original database's SQL may name the current database. Returns
+ * `undefined` if no name has the qualifier, or if a schema of that name contains one of the tables.
  */
 export function withoutDatabase(reader: TokenReader, context: TranslationContext): string | undefined {
   const found = prefixes(reader, context.database);

@@ -35,7 +35,7 @@ export function translateSeriesDatabase(reader: TokenReader): RunTranslation {
   );
 }
 
-/** Translates the original's IF NOT EXISTS and COMMENT, and marks the database as relational. */
+/** Translates the original database's IF NOT EXISTS and COMMENT, and marks the database as relational. */
 export function translateDatabase(text: string, reader: TokenReader): RunTranslation {
   reader.takeWords('CREATE', 'DATABASE');
   const ifNotExists = reader.takeWords('IF', 'NOT', 'EXISTS');

@@ -32,7 +32,10 @@ export function intervalOf({ count, unit }: Duration): string {
   return `INTERVAL '${String(count)} ${unit}'`;
 }
 
-/** Reads the width of a time bucket from the tokens `start` to `end` (exclusive): `'10s'`, `INTERVAL '10 seconds'`, or a number of seconds. */
+/**
+ * Reads the width of a time bucket from the tokens `start` to `end` (exclusive): `'10s'`, `INTERVAL '10 seconds'`, or a
+ * number of seconds.
+ */
 export function bucketWidth(reader: TokenReader, start: number, end: number): Duration {
   reader.position = start;
   reader.takeWords('INTERVAL');

@@ -11,7 +11,7 @@ import { Refused, type TranslationContext } from './translation.ts';
 /** Limit for nested calls, because each translation may repeat its argument three times. */
 const MAX_DEPTH = 4;
 
-/** The value of a column that an aggregate of the original returns, or the time of that value. */
+/** The value of a column that an aggregate of the original database returns, or the time of that value. */
 interface PickedValue {
   readonly order: '' | ' DESC';
   readonly skipsNulls: boolean;
@@ -30,10 +30,10 @@ const PICKS: ReadonlyMap<string, PickedValue> = new Map([
 ]);
 
 /**
- * Translates the original's functions in a query that PostgreSQL rejected: `first(x)`, `last(x)`, `last_row(x)` and the
- * like use the time column of the table; `time_bucket(ts, '10s')` and `database()` have direct counterparts. The
- * resulting expressions are fully qualified, so that the search path does not matter. Returns `undefined` if there are
- * no such calls. Throws Refused for calls that cannot be translated.
+ * Translates the original database's functions in a query that PostgreSQL rejected: `first(x)`, `last(x)`,
+ * `last_row(x)` and the like use the time column of the table; `time_bucket(ts, '10s')` and `database()` have direct
+ * counterparts. The resulting expressions are fully qualified, so that the search path does not matter. Returns
+ * `undefined` if there are no such calls. Throws Refused for calls that cannot be translated.
  */
 export function translateFunctions(reader: TokenReader, context: TranslationContext): string | undefined {
   return new FunctionCalls(reader, context).translated();
@@ -49,8 +49,8 @@ export class FunctionCalls {
   #depth = 0;
 
   /**
-   * With `namesItems`, output columns that are function calls are labelled with the function's name, as in the
-   * original.
+   * With `namesItems`, output columns that are function calls are labelled with the function's name, as in the original
+   * database.
    */
   constructor(reader: TokenReader, context: TranslationContext, { namesItems = true } = {}) {
     this.#reader = reader;
@@ -118,7 +118,7 @@ export class FunctionCalls {
     const [first, second] = given;
     if (name === 'TIME_BUCKET') {
       if (first === undefined || second === undefined || given.length > 2) return undefined;
-      // In the original, the width is the second argument; in TimescaleDB's function, it is the first.
+      // In the original database, the width is the second argument; in TimescaleDB's function, it is the first.
       const [widthStart, widthEnd] = second;
       return bucketOf(this.text(...first), bucketWidth(this.#reader, widthStart, widthEnd));
     }

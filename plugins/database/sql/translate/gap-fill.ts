@@ -62,9 +62,9 @@ class GapFill {
     const groups = this.#parts(group + 2, groupEnd).map(([start, end]) => this.#normalized(start, end));
     const grouping = new Set(groups);
     const items = this.#parts(select + 1, from).map(([start, end], at) => this.#item(start, end, at, grouping));
-    const places = positionsByName(items);
+    const positions = positionsByName(items);
     const hidden = groups
-      .filter((written) => !places.has(written) && !/^(?:\d+$|time_bucket_gapfill\b)/i.test(written))
+      .filter((written) => !positions.has(written) && !/^(?:\d+$|time_bucket_gapfill\b)/i.test(written))
       .map((expression, at) => ({ column: `k${String(at + 1)}`, expression }));
     const bucket = items.find(({ kind }) => kind === 'bucket');
     if (bucket === undefined) throw unsupported();
@@ -75,7 +75,7 @@ class GapFill {
     const rows =
       `${this.#calls.text(0, select + 1)} ${listed.join(', ')} ${this.#calls.text(from, group)} GROUP BY ${grouped.join(', ')}` +
       (groupEnd < rowsEnd ? ` ${this.#calls.text(groupEnd, rowsEnd)}` : '');
-    return `${filled(rows, bucket.column, keys, items, this.#stepOf(bucket))}${this.#order(rowsEnd, places)}`;
+    return `${filled(rows, bucket.column, keys, items, this.#stepOf(bucket))}${this.#order(rowsEnd, positions)}`;
   }
 
   #item(start: number, end: number, at: number, groups: ReadonlySet<string>): Item {
@@ -116,8 +116,10 @@ class GapFill {
     return intervalOf(bucketWidth(this.#reader, ...width));
   }
 
-  /** Returns ORDER BY and the following clauses, with columns replaced by their positions. */
-  #order(start: number, places: ReadonlyMap<string, number>): string {
+  /**
+   * Returns ORDER BY and the following clauses. Columns in ORDER BY are replaced by their positions in the SELECT list.
+   */
+  #order(start: number, positions: ReadonlyMap<string, number>): string {
     const { length } = this.#reader.tokens;
     const isOrdered = /^order$/i.test(this.#reader.source(this.#reader.tokens[start]));
     const end = isOrdered ? this.#find(start + 1, length, ENDS_ROWS) : start;
@@ -129,9 +131,9 @@ class GapFill {
             /^(?:asc|desc|nulls|first|last)$/i.test(this.#reader.source(this.#reader.tokens[last - 1]))
           )
             last -= 1;
-          const place = places.get(this.#normalized(from, last));
-          if (place === undefined) throw unsupported();
-          return `${String(place)} ${this.#reader.sourceBetween(last, to)}`.trim();
+          const position = positions.get(this.#normalized(from, last));
+          if (position === undefined) throw unsupported();
+          return `${String(position)} ${this.#reader.sourceBetween(last, to)}`.trim();
         })
       : [];
     const rest = end < length ? ` ${this.#reader.sourceBetween(end, length)}` : '';
@@ -211,11 +213,11 @@ class GapFill {
  * ambiguous.
  */
 function positionsByName(items: readonly Item[]): ReadonlyMap<string, number> {
-  const places = new Map<string, number>();
+  const positions = new Map<string, number>();
   for (const [at, { name, written }] of items.entries()) {
-    for (const called of [name, written, String(at + 1)]) if (!places.has(called)) places.set(called, at + 1);
+    for (const called of [name, written, String(at + 1)]) if (!positions.has(called)) positions.set(called, at + 1);
   }
-  return places;
+  return positions;
 }
 
 function unsupported(): Refused {

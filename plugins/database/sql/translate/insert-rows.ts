@@ -84,7 +84,7 @@ class RowReader {
   readonly #meter: StepMeter;
   #cell = 0;
   #cellTokens = 0;
-  /** Number of edits at the start of the cell. A cell that contains a query drops its own edits. */
+  /** Number of edits before the current cell. If the cell contains a query, the edits of the cell are dropped. */
   #cellEdits = 0;
   #hasQuery = false;
   /** The value of the cell if it is a constant so far; tracked for keys only. */
@@ -172,8 +172,7 @@ class RowReader {
   }
 
   /**
-   * Returns the constant value of the cell so far, if it has one: a cell of one token, of a sign and a number, or
-   * `now()`.
+   * Returns the value of the cell if its tokens so far are a constant: a single token, a sign and a number, or `now()`.
    */
   #readConstant(source: string, isAlone: boolean): string | undefined {
     const { kind, text, start, end } = this.#scanner;

@@ -8,10 +8,10 @@ import { definitionOrder, isTimeSeries, type KnownColumn, type KnownTable, Refus
 import type { RunTranslation, TranslationContext } from './translation.ts';
 
 /**
- * Translates the original's INSERT and UPSERT: integer timestamps and double-quoted text in VALUES, a missing column
- * list (the values are then in definition order), `database.table` for the current database, and UPSERT, which becomes
- * INSERT … ON CONFLICT (primary key). Anything that PostgreSQL understands is left unchanged. Throws Refused for
- * integers out of a timestamp's range.
+ * Translates the original database's INSERT and UPSERT: integer timestamps and double-quoted text in VALUES, a missing
+ * column list (the values are then in definition order), `database.table` for the current database, and UPSERT, which
+ * becomes INSERT … ON CONFLICT (primary key). Anything that PostgreSQL understands is left unchanged. Throws Refused
+ * for integers out of a timestamp's range.
  */
 export function* translateInsert(text: string, context: TranslationContext): Steps<RunTranslation> {
   const scanner = new Scanner(text);
@@ -28,16 +28,19 @@ export function* translateInsert(text: string, context: TranslationContext): Ste
   return run([isChanged ? statementOf(text, head, target, body, clause) : text], { rights: rightsFor(head, body) });
 }
 
-/** Returns `undefined` if the statement may need further privileges: it reads tables or has a conflict clause. */
+/**
+ * Returns the privileges that the statement needs; `undefined` if it may need others, because it reads tables or has a
+ * conflict clause.
+ */
 function rightsFor({ verb, source }: InsertHead, { tail }: Body): string | undefined {
   if (source !== 'VALUES' || tail !== '') return undefined;
   return verb === 'UPSERT' ? 'UPSERT needs INSERT, SELECT and UPDATE' : 'INSERT needs the privilege INSERT';
 }
 
 /**
- * Translates an INSERT into a time-series table that failed on a duplicate key (23505), applying the original's rule
- * for such rows; of several rows in the statement with the same key, the last one wins. Returns `undefined` for other
- * statements and tables.
+ * Translates an INSERT into a time-series table that failed on a duplicate key (23505), applying the original
+ * database's rule for such rows; of several rows in the statement with the same key, the last one wins. Returns
+ * `undefined` for other statements and tables.
  */
 export function* translateDuplicate(text: string, context: TranslationContext): Steps<RunTranslation | undefined> {
   const scanner = new Scanner(text);
@@ -182,8 +185,8 @@ function statementOf(
 }
 
 /**
- * Returns the conflict clause of an UPSERT, which updates the listed columns or, without a column list, all columns that
- * are not generated. Without a primary key, an UPSERT is a plain INSERT.
+ * Returns the conflict clause of an UPSERT, which updates the listed columns or, without a column list, all columns
+ * that are not generated. Without a primary key, an UPSERT is a plain INSERT.
  */
 function upsertClause(head: InsertHead, table: KnownTable | undefined): string {
   if (table === undefined || table.key.length === 0) return '';

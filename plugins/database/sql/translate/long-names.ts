@@ -20,9 +20,9 @@ const NAME_LEADERS: ReadonlySet<string> = new Set([
 const TEXT_LEADERS: ReadonlySet<string> = new Set(['DEFAULT', 'COMMENT', '=', 'IS', 'PASSWORD']);
 
 /**
- * Rejects statements with a name that PostgreSQL would truncate (42622): the original allows 128 bytes, and two names
- * could become the same. Also rejects NUL (22021), which terminates a statement in the protocol. In an INSERT, only the
- * part before the rows is checked. `firstWord` is in upper case.
+ * Rejects statements with a name that PostgreSQL would truncate (42622): the original database allows 128 bytes, and
+ * two names could become the same. Also rejects NUL (22021), which terminates a statement in the protocol. In an
+ * INSERT, only the part before the rows is checked. `firstWord` is in upper case.
  */
 export function refuseLongNames(sql: string, firstWord: string): void {
   if (sql.includes('\0')) throw new Refused('a statement must not contain a NUL character', '22021');

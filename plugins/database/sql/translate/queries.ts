@@ -152,7 +152,10 @@ class QueryWalk {
     return UNKNOWN_COLUMNS;
   }
 
-  /** Visits the query that supplies the rows; ON CONFLICT refers to other tables. */
+  /**
+   * Visits the query that supplies the rows. ON CONFLICT is not visited, because its names do not refer to the tables
+   * of that query.
+   */
   #insert(start: number, end: number, outer: Scope | undefined, tables: Tables): Columns {
     const tokens = this.#tokens;
     const query = tokens.find(start + 1, end, (index) => tokens.startsQuery(index));

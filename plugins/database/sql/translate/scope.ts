@@ -39,15 +39,18 @@ export class Scope {
   column(parts: readonly string[]): KnownColumn | undefined {
     const name = parts.at(-1);
     const alias = parts.at(-2);
-    const places = this.#relations.filter((relation) => alias === undefined || relation.alias === alias);
-    const found = places.flatMap(({ columns }) => columns.list.filter((column) => column.name === name));
+    const candidates = this.#relations.filter((relation) => alias === undefined || relation.alias === alias);
+    const found = candidates.flatMap(({ columns }) => columns.list.filter((column) => column.name === name));
     const [first] = found;
     if (first !== undefined) return found.length === 1 || this.#isMerged(found) ? first.column : undefined;
-    const mayBeHere = alias === undefined ? places.some(({ columns }) => !columns.isComplete) : places.length > 0;
+    const mayBeHere =
+      alias === undefined ? candidates.some(({ columns }) => !columns.isComplete) : candidates.length > 0;
     return mayBeHere ? undefined : this.#outer?.column(parts);
   }
 
-  /** Returns the qualified time column of the table that contains this column; `undefined` if the table is uncertain. */
+  /**
+   * Returns the qualified time column of the table that contains this column; `undefined` if the table is uncertain.
+   */
   timeBeside(parts: readonly string[]): readonly string[] | undefined {
     const name = parts.at(-1);
     const alias = parts.at(-2);
@@ -77,12 +80,12 @@ export class Scope {
 
   /** Returns the columns of `*`, or of `alias.*`. */
   all(alias?: string): Columns {
-    const places = this.#relations.filter((relation) => alias === undefined || relation.alias === alias);
-    if (places.length === 0) return UNKNOWN_COLUMNS;
-    const list = places.flatMap(({ columns }) => columns.list);
+    const candidates = this.#relations.filter((relation) => alias === undefined || relation.alias === alias);
+    if (candidates.length === 0) return UNKNOWN_COLUMNS;
+    const list = candidates.flatMap(({ columns }) => columns.list);
     const unique = this.#mergesColumns
       ? list.filter(({ name }, index) => list.findIndex((other) => other.name === name) === index)
       : list;
-    return { list: unique, isComplete: places.every(({ columns }) => columns.isComplete) };
+    return { list: unique, isComplete: candidates.every(({ columns }) => columns.isComplete) };
   }
 }

@@ -18,7 +18,7 @@ interface Definition {
   readonly comment: string | undefined;
 }
 
-/** Returns true if a `CREATE TABLE` is the original's `(…) TAGS (…)`. Does not move the reader. */
+/** Returns true if a `CREATE TABLE` is the original database's `(…) TAGS (…)`. Does not move the reader. */
 export function isSeriesTable(reader: TokenReader): boolean {
   const start = reader.position;
   reader.takeWords('CREATE', 'TABLE');
@@ -32,8 +32,8 @@ export function isSeriesTable(reader: TokenReader): boolean {
 /**
  * Translates `CREATE TABLE [IF NOT EXISTS] t (time, data …) TAGS (…) PRIMARY TAGS (…) [clauses]`. The first column
  * becomes a timestamptz and, with the primary tags, the primary key; tags are marked (create-table.ts). Types keep the
- * original's precision, but VARCHAR(n) counts characters and is unlimited without n. Retention, partition, encoding and
- * similar clauses are ignored, each with a notice. Throws Refused for syntax errors.
+ * original database's precision, but VARCHAR(n) counts characters and is unlimited without n. Retention, partition,
+ * encoding and similar clauses are ignored, each with a notice. Throws Refused for syntax errors.
  */
 export function translateSeriesTable(reader: TokenReader, context: TranslationContext): RunTranslation {
   reader.takeWords('CREATE', 'TABLE');
@@ -64,7 +64,9 @@ function readTable(reader: TokenReader, context: TranslationContext): TableName 
   return table;
 }
 
-/** Returns the error for a table in another database, which the original can access and PostgreSQL cannot. */
+/**
+ * Returns the error for a table in another database. The original database can access such tables, PostgreSQL cannot.
+ */
 export function otherDatabase(database: string): Refused {
   return new Refused(
     `a statement can only access the current database: write USE ${quoteIdentifier(database)} before it, or the db parameter`,

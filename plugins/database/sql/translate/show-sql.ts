@@ -5,7 +5,7 @@ import { quoteIdentifier, quoteLiteral, quoteTable } from '../quote.ts';
 const TAG_MARK = quoteLiteral('^\\s*sluice:(tag|primary-tag)(?=\\s|$)');
 const ENGINE_MARK = quoteLiteral('^\\s*sluice:(time-series|relational)(?=\\s|$)');
 
-/** The original's name of a type, with length or precision; other types keep PostgreSQL's name. */
+/** The original database's name of a type, with length or precision; other types keep PostgreSQL's name. */
 const TYPE_NAME = `CASE a.atttypid
     WHEN 16 THEN 'BOOL' WHEN 21 THEN 'INT2' WHEN 23 THEN 'INT4' WHEN 20 THEN 'INT8'
     WHEN 700 THEN 'FLOAT4' WHEN 701 THEN 'FLOAT8' WHEN 25 THEN 'TEXT' WHEN 17 THEN 'BYTES' WHEN 1082 THEN 'DATE'
@@ -94,7 +94,9 @@ export function showSchemas(): string {
 WHERE nspname !~ '^pg_(toast|temp)' ORDER BY 1`;
 }
 
-/** Returns a query for the columns of a table. Data columns come first, as in the original's table definition. */
+/**
+ * Returns a query for the columns of a table. Data columns come first, as in the original database's table definition.
+ */
 export function showColumns(table: TableName, withComment: boolean): string {
   return `SELECT a.attname AS column_name, a.type AS data_type, NOT a.attnotnull AS is_nullable,
   CASE WHEN a.attgenerated = '' THEN a.expression END AS column_default,
@@ -148,8 +150,9 @@ FROM pg_catalog.pg_roles r WHERE r.rolname !~ '^pg_' ORDER BY 1`;
 }
 
 /**
- * Returns one row: the table's name, and the statement that creates it in the original's syntax. Time-series tables
- * have TAGS, other tables their constraints, and views their query. Indexes without a constraint are not included.
+ * Returns one row: the table's name, and the statement that creates it in the original database's syntax. Time-series
+ * tables have TAGS, other tables their constraints, and views their query. Indexes without a constraint are not
+ * included.
  */
 export function showCreateTable(table: TableName): string {
   return `WITH col AS (${columnsOf(table)}), line AS (

@@ -6,8 +6,9 @@ import { isTag, Refused, run } from './translation.ts';
 import type { RunTranslation, Translation, TranslationContext } from './translation.ts';
 
 /**
- * Translates the original's SHOW statements to catalogue queries with the columns that the original's manual shows.
- * Returns `undefined` for PostgreSQL's own SHOW. Throws Refused for statements without a counterpart.
+ * Translates the original database's SHOW statements to catalogue queries. The results have the columns of the original
+ * database's manual. Returns `undefined` for PostgreSQL's own SHOW. Throws Refused for statements that have no
+ * counterpart.
  */
 export function translateShow(reader: TokenReader, context: TranslationContext): Translation | undefined {
   reader.takeWords('SHOW');
@@ -34,13 +35,13 @@ function clusterSetting(reader: TokenReader): Translation | undefined {
 function showLists(reader: TokenReader, context: TranslationContext): Translation | undefined {
   const start = reader.position;
   const what = reader.takeOneOf('DATABASES', 'TABLES', 'SEQUENCES', 'SCHEMAS', 'USERS', 'ROLES', 'DATABASE');
-  const place = what !== undefined && reader.takeWords('FROM') ? reader.takeNameParts() : undefined;
+  const parts = what !== undefined && reader.takeWords('FROM') ? reader.takeNameParts() : undefined;
   const withComment = reader.takeWords('WITH', 'COMMENT');
   if (what === undefined || !reader.atEnd) {
     reader.position = start;
     return undefined;
   }
-  const { database, schema } = placeOf(place, context);
+  const { database, schema } = resolveSchema(parts, context);
   switch (what) {
     case 'DATABASES':
       return run([sql.showDatabases(withComment)]);
@@ -64,7 +65,7 @@ function showLists(reader: TokenReader, context: TranslationContext): Translatio
 const COMMON_SCHEMAS: ReadonlySet<string> = new Set(['public', 'information_schema', 'pg_catalog']);
 
 /** Resolves `database`, `database.schema` or a common schema; `database` is `undefined` for the current one. */
-function placeOf(
+function resolveSchema(
   parts: readonly string[] | undefined,
   context: TranslationContext,
 ): { readonly database: string | undefined; readonly schema: string | undefined } {
@@ -74,17 +75,17 @@ function placeOf(
   return { database: first === context.database ? undefined : first, schema: second };
 }
 
-interface Place {
+interface TableReference {
   readonly table: TableName;
-  /** Set if it is not the current database. */
+  /** The database, if it is not the current one. */
   readonly database: string | undefined;
 }
 
 /**
  * Resolves `table`, `schema.table`, `database.table` or `database.schema.table`. Of two parts, the first is a schema if
- * it contains such a table, and otherwise a database, as in the original.
+ * it contains such a table, and otherwise a database, as in the original database.
  */
-function tablePlace(parts: readonly string[], context: TranslationContext): Place {
+function resolveTable(parts: readonly string[], context: TranslationContext): TableReference {
   const [first = '', second, third] = parts;
   const database = first === context.database ? undefined : first;
   if (second === undefined) return { table: { name: first }, database: undefined };
@@ -109,13 +110,13 @@ function showOfTable(reader: TokenReader, context: TranslationContext): RunTrans
     reader.position = start;
     return undefined;
   }
-  const place = tablePlace(parts, context);
-  return run([tableQuery(what ?? '', place, withComment, context)], { database: place.database });
+  const reference = resolveTable(parts, context);
+  return run([tableQuery(what ?? '', reference, withComment, context)], { database: reference.database });
 }
 
 function tableQuery(
   what: string,
-  { table, database }: Place,
+  { table, database }: TableReference,
   withComment: boolean,
   context: TranslationContext,
 ): string {
@@ -148,6 +149,6 @@ function showCreate(reader: TokenReader, context: TranslationContext): RunTransl
   const parts = reader.takeNameParts();
   if (parts === undefined || !reader.atEnd) return undefined;
   if (what === 'DATABASE') return run([sql.showCreateDatabase(parts.join('.'))]);
-  const { table, database } = tablePlace(parts, context);
+  const { table, database } = resolveTable(parts, context);
   return run([sql.showCreateTable(table)], { database });
 }

@@ -74,7 +74,10 @@ function isFamily(reader: TokenReader, start: number, end: number): boolean {
   return takeNames(reader, end) !== undefined && reader.position === end;
 }
 
-/** Takes names in parentheses with ASC or DESC. In `index varchar(10)`, `index` is the name of a column. */
+/**
+ * Takes the names in parentheses, each with an optional ASC or DESC. Returns `undefined` for other content: `index` in
+ * `index varchar(10)` is the name of a column.
+ */
 function takeNames(reader: TokenReader, end: number): string | undefined {
   const start = reader.position;
   if (!reader.takeSign('(')) return undefined;

@@ -5,8 +5,8 @@ import { type KnownColumn, Refused } from './translation.ts';
 const TIMESTAMP_TYPE = /^timestamp(?:\((\d)\))? (with|without) time zone$/;
 
 /**
- * Years 0 to 2970, the range in the original's manual (time-series SELECT). An integer outside this range was written
- * in another unit.
+ * Years 0 to 2970, the range in the original database's manual (time-series SELECT). An integer outside this range was
+ * written in another unit.
  */
 const MIN_MICROS = -62_167_219_200_000_000n;
 const MAX_MICROS = 31_556_995_200_000_000n;

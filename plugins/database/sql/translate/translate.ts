@@ -45,7 +45,7 @@ export function* translateInSteps(sql: string, context: TranslationContext): Ste
 
 type RefusedTranslation = Exclude<Translation, { kind: 'use' | 'set-cluster-setting' | 'show-cluster-setting' }>;
 
-/** SQLSTATEs of errors that the original's SQL may cause. */
+/** SQLSTATEs of errors that the original database's SQL may cause. */
 const UNDEFINED_TABLE: ReadonlySet<string> = new Set(['42P01', '3F000']);
 const UNDEFINED_TYPE = '42704';
 const SYNTAX_ERROR = '42601';
@@ -55,12 +55,12 @@ const REPEATED_KEY = '21000';
 
 /**
  * Returns what to run instead of a statement that the database just rejected with this SQLSTATE; `undefined` to report
- * the error. If the result is rejected with another SQLSTATE, call again with the result. Each call translates
- * something else, so three rounds are enough. Translations by SQLSTATE:
+ * the error. If the result is rejected with another SQLSTATE, call this function again with the result. Each call
+ * translates something else, so three calls are enough. Translations by SQLSTATE:
  * - 23505: an INSERT into a time-series table; a row with the same key is replaced (or treated as `dedupRule` says);
  * - 21000: the same, if two of the rows have the same key in different notation;
  * - 42703, 42883, 42804: integer timestamps and double-quoted text in conditions and assignments, and functions of the
- *   original;
+ *   original database;
  * - 42601: durations such as 1h, and INDEX and FAMILY in CREATE TABLE (also 42704);
  * - 42704: type names;
  * - 42P01, 3F000: tables qualified with the current database.
@@ -107,8 +107,9 @@ function* translatedAfterRefusal(
 }
 
 /**
- * Returns the tables that `context.table` must know for `translate` or, given an SQLSTATE, for `translateRefused`; none
- * for most statements. After an error, the catalogue should be read again.
+ * Returns the tables that `context.table` must know; an empty list for most statements. Given an SQLSTATE, these are
+ * the tables for `translateRefused`, otherwise those for `translate`. After an error, the tables should be read again
+ * from the database.
  */
 export function tablesNeeded(sql: string, database: string, sqlstate?: string): readonly TableName[] {
   const word = firstWord(sql);

@@ -2,7 +2,10 @@ import type { ColumnRole, TableName } from '../../../../src/data/row-batch.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { ConflictRule } from '../insert.ts';
 
-/** Result of translating a statement that may be the original's SQL (docs/database-api.md#the-databases-own-sql). */
+/**
+ * Result of translating a statement that may be the original database's SQL
+ * (docs/database-api.md#the-databases-own-sql).
+ */
 export type Translation =
   | RunTranslation
   /** `USE x`: the following statements run in database `x`. */
@@ -18,7 +21,7 @@ export interface RunTranslation {
   readonly kind: 'run';
   /** Statements to run in this order. The last one supplies the result, and only it may return rows. */
   readonly statements: readonly string[];
-  /** True if all run in one transaction; otherwise, each runs separately, because CREATE DATABASE needs that. */
+  /** True if all run in one transaction. Otherwise, each runs separately, as CREATE DATABASE requires. */
   readonly transaction: boolean;
   /**
    * SQLSTATE that counts as success if the first statement fails with it (IF NOT EXISTS); the others are then skipped.
@@ -44,7 +47,7 @@ export interface TranslationContext {
   readonly dedupRule?: ConflictRule | undefined;
 }
 
-/** A table in the catalogue (`Table` of the database's API is compatible). */
+/** A table in the catalogue, such as a `Table` of the executor's API. */
 export interface KnownTable {
   /** In the table's own order. */
   readonly columns: readonly KnownColumn[];
@@ -97,8 +100,8 @@ export function isTag(column: KnownColumn): boolean {
 }
 
 /**
- * Returns the columns in the order of the original's table definition: data columns before tags, including columns
- * added later.
+ * Returns the columns in the order of the original database's table definition: data columns first, also those that
+ * were added later, then tags.
  */
 export function definitionOrder(table: KnownTable): readonly KnownColumn[] {
   return [...table.columns.filter((column) => !isTag(column)), ...table.columns.filter(isTag)];

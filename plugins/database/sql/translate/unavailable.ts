@@ -1,7 +1,7 @@
 import type { TokenReader } from '../token-reader.ts';
 import { Refused } from './translation.ts';
 
-/** Statements of the original without a counterpart in PostgreSQL, by their first words, and the alternative. */
+/** First words of statements that only the original database supports, and what to write instead. */
 const UNAVAILABLE: readonly (readonly [words: string, instead: string])[] = [
   ['SHOW GRANTS', 'write SELECT grantee, table_name, privilege_type FROM information_schema.table_privileges'],
   [
@@ -43,7 +43,7 @@ const UNKNOWN_PRIVILEGES: ReadonlyMap<string, string> = new Map([
   ['ZONECONFIG', 'PostgreSQL has no zones'],
 ]);
 
-/** Table privileges that the original also grants on databases. */
+/** Table privileges that the original database also grants on databases. */
 const TABLE_PRIVILEGES: ReadonlySet<string> = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']);
 
 /** Returns why a statement cannot run and what to write instead; `undefined` for other statements. */
@@ -85,7 +85,7 @@ function unknownPrivilege(privileges: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Throws Refused for `GRANT | REVOKE admin`, a role that exists in every database of the original. */
+/** Throws Refused for `GRANT | REVOKE admin`. The original database always has this role. */
 export function refuseAdminRole(reader: TokenReader): void {
   if (!reader.isWords('GRANT', 'ADMIN', 'TO') && !reader.isWords('REVOKE', 'ADMIN', 'FROM')) return;
   throw new Refused(
