@@ -51,7 +51,7 @@ const COMMIT_EVERY_MS = 1000;
  */
 const MAX_WAIT_IN_PUT_MS = 2_000;
 const PUT_AGAIN_AFTER_MS = 500;
-/** Time limit for storing pending records before partitions are revoked. The next owner reads the other records again. */
+/** Time limit for storing pending records before partitions are revoked. The next owner reads unstored records again. */
 const REBALANCE_FLUSH_TIMEOUT_MS = 5_000;
 /**
  * Time limit for storing pending records when the task stops. It is less than task.shutdown.graceful.timeout.ms, which
@@ -275,7 +275,10 @@ export class DbSinkTask implements SinkTask {
     return this.#context?.signal.aborted === true ? STOP_FLUSH_TIMEOUT_MS : REBALANCE_FLUSH_TIMEOUT_MS;
   }
 
-  /** Batches mix partitions, so pending records of the remaining partitions are dropped and read again. */
+  /**
+   * Stops writing records of revoked partitions. A batch contains records of several partitions, so all pending records
+   * are dropped; those of the remaining partitions are read again.
+   */
   async close(partitions: readonly TopicPartition[]): Promise<void> {
     for (const { topic, partition } of partitions) this.#laneOf.delete(topicPartitionKey(topic, partition));
     const context = this.#context;

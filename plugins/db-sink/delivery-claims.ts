@@ -115,7 +115,7 @@ export class DeliveryClaims {
       await this.#claim();
     }
     await this.#settle();
-    // Records polled earlier are read again from the position in the table.
+    // The worker drops the records of this `put`. They are read again, from the offset in the table.
     throw new RetriableError('The offsets of the partitions are not known yet');
   }
 
@@ -138,7 +138,7 @@ export class DeliveryClaims {
     }
     this.#state = 'none';
     if (this.#partitions.size === 0) return;
-    // The table determines whether pending writes of the remaining partitions were stored.
+    // The offsets table shows whether pending writes of the remaining partitions were stored.
     await this.#claim();
     await this.#settle();
   }

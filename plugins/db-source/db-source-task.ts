@@ -45,7 +45,7 @@ const MAX_WAIT_MS = 1_000;
 
 interface Parts {
   readonly context: SourceTaskContext;
-  /** Aborted when the worker requests the task to stop, and when it stops. */
+  /** Aborted when the worker requests a stop of the task, and at the latest when `stop` is called. */
   readonly signal: AbortSignal;
   readonly settings: SourceSettings;
   readonly executor: Executor;

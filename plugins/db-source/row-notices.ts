@@ -91,7 +91,7 @@ export interface NoticedTable {
 export interface RowNotice {
   /** OID of the table. */
   readonly oid: string;
-  /** The range of inserted rows, in the order of the column. */
+  /** The time range of inserted rows, by their values in `column`; `undefined` if the notification contains no times. */
   readonly inserted: { readonly column: string; readonly range: TimeRange } | undefined;
 }
 
