@@ -67,7 +67,7 @@ export class MessageDecoder implements RecordDecoder {
     return undecodable.length === 0 ? decoded : { ...decoded, faults: [...undecodable, ...decoded.faults] };
   }
 
-  /** Spreads equal times within each record, so that a record produces the same rows when redelivered in another batch. */
+  /** Spreads the times of each record separately, so that a record produces the same rows when redelivered in another batch. */
   #spreadTimes(decoded: Decoded): Decoded {
     const spread = this.#spread;
     if (spread === undefined) return decoded;

@@ -25,7 +25,7 @@ const HEAD_BYTES = 5;
 /** The origin of the changes of one transaction. All changes share one object, so that its JSON is made only once. */
 export type TransactionOrigin = Omit<RowOrigin, 'lsn'>;
 
-/** Writes one cell as JSON, after it has reserved space for the bytes in the writer. */
+/** Reserves space in the writer, and then writes one cell as JSON. */
 type WriteCell = (out: ByteWriter, cells: RowCells, index: number) => void;
 
 interface JsonColumn {

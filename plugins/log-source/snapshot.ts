@@ -21,7 +21,7 @@ import { tableText } from './table-naming.ts';
 /** A snapshot that was exported when a slot was created. */
 export interface ExportedSnapshot {
   readonly name: string;
-  /** The snapshot contains the transactions that committed before this place in the log. */
+  /** The snapshot contains the transactions that committed before this LSN. */
   readonly lsn: bigint;
   readonly log: LogIdentity;
   /** The offset of all records, if changes were sent before the snapshot. */
@@ -161,7 +161,7 @@ class MarkedRows {
     return { lsn: this.#lsn, txId: lastXid, ts_usec: nowMicros, ...state, ...identityOffset(this.#snapshot.log) };
   }
 
-  /** One byte before the place of the snapshot, because the first change can be at this place and must compare as later. */
+  /** One byte before the LSN of the snapshot. The first change can have that LSN, and must compare as later. */
   get #lsn(): bigint {
     return this.#snapshot.lsn - 1n;
   }

@@ -23,7 +23,7 @@ export interface DevOptions {
 /** Files and folders of a stack in its folder. */
 const KEPT = ['kafka', 'kafka.log', 'kafka.properties', 'postgres', 'postgres.log', 'tls', 'worker.log'];
 const REFRESH_MS = 1000;
-/** The time of `--exit-after` starts when all tasks run, or after this time at the latest. */
+/** Maximum wait for all tasks to run. The time of `--exit-after` starts when they run, or after this wait. */
 const TASKS_START_MS = 60_000;
 /** Time at the end for rows in flight to arrive before they are counted. */
 const SETTLE_MS = 1500;

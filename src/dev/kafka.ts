@@ -14,7 +14,7 @@ import type { OnProgress } from './progress.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
 export interface KafkaOptions {
-  /** Created if missing, and kept. Absent: a temporary folder. */
+  /** The data folder, which is created if it is missing. Absent: a temporary folder, which `discard` deletes. */
   readonly dataDir?: string;
   /** Absent: a free port. */
   readonly port?: number;

@@ -14,7 +14,7 @@ const PROCESS_TOPIC = 'process-metrics';
 /** Partitions of the sample topics, and of the topic of the example in README.md, whose messages have no key. */
 const SAMPLE_TOPICS = { [HOST_TOPIC]: 2, [PROCESS_TOPIC]: 2, meters: 1 };
 
-/** Timeout of one attempt. */
+/** Timeout of one call of the admin client. */
 const API_TIMEOUT_MS = 15_000;
 /** Maximum time for which the broker may be busy or fenced, as it is for some seconds after a restart. */
 const TOPICS_LIMIT_MS = 60_000;
@@ -96,7 +96,7 @@ function table(name: string, columns: readonly string[], tags: readonly string[]
   ].join(';\n');
 }
 
-/** Each row of `host_peak` has five seconds: it changes during them, and is deleted five seconds later. */
+/** Each row of `host_peak` is about a period of five seconds. It is updated in this period, and deleted five seconds after it. */
 const RECORD_PEAK = `INSERT INTO host_peak (k_timestamp, host, load1, samples)
   VALUES (to_timestamp(floor(extract(epoch FROM now()) / 5) * 5), $1, $2, 1)
   ON CONFLICT (k_timestamp, host) DO UPDATE

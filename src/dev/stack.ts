@@ -150,7 +150,8 @@ async function prepareDatabase(
     const role = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [SAMPLE]);
     const name = quoteIdentifier(SAMPLE);
     if (role.rowCount === 0) await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD ${quoteLiteral(SAMPLE)}`);
-    // Clients such as Telegraf create their own database, and the log source replicates. Earlier versions created the role without this.
+    // Clients such as Telegraf create their own database, and the log source replicates. Earlier versions created the role without these
+    // attributes.
     await admin.query(`ALTER ROLE ${name} CREATEDB REPLICATION`);
     const database = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [SAMPLE]);
     if (database.rowCount === 0) await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);

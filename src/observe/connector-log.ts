@@ -10,7 +10,7 @@ export interface ConnectorLogLine {
   readonly task: number | null;
   readonly thread: number | null;
   readonly logger: string;
-  /** With the stack of an error. */
+  /** The message, followed by the stack trace if the line reports an error. */
   readonly text: string;
 }
 

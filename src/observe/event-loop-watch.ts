@@ -52,11 +52,9 @@ export class EventLoopWatch {
   /** The activity that was entered last, unless it has ended. */
   #entered: Activity | undefined;
   #markedAt = 0;
-  /**
-   * The longest time since the last tick in which no activity was entered or left, and the activity that was entered
-   * before it.
-   */
+  /** Length of the longest interval since the last tick in which no activity was entered or left. */
   #stretchMs = 0;
+  /** The activity whose entry began this interval, if any. */
   #stretchOf: Activity | undefined;
 
   /** When each warning was last logged, by the activities that it names. */

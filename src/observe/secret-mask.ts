@@ -37,7 +37,7 @@ export class SecretMask {
     this.#pattern = undefined;
   }
 
-  /** Replaces every such value in the text by `[hidden]`. */
+  /** Replaces every known secret in the text by `[hidden]`. */
   hide(text: string): string {
     if (this.#spellings.size === 0) return text;
     this.#pattern ??= patternOf(this.#spellings.keys());

@@ -81,7 +81,7 @@ export class ConnectClient {
     return this.#need('PUT', `/connector-plugins/${encodeURIComponent(pluginClass)}/config/validate`, config);
   }
 
-  /** `undefined`: the worker has no such route. */
+  /** Previews the newest `count` messages of the topic. Returns `undefined` if the worker has no such route. */
   async preview(
     pluginClass: string,
     config: ConnectorConfigs,
