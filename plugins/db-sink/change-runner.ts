@@ -157,7 +157,7 @@ async function runIn(
   const workLocally = (): Promise<void> => work(true);
   const needsTransaction = isWithin ? transaction || doneOn !== undefined : transaction || prepended !== undefined;
   try {
-    // If an error counts as success, it must not abort the surrounding transaction.
+    // A nested transaction keeps an error that counts as success from aborting the surrounding transaction.
     await (needsTransaction ? session.transaction(workLocally) : workLocally());
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;

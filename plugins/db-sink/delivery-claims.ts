@@ -36,7 +36,7 @@ interface Claiming {
 /**
  * The task's claims on its assigned partitions, and their positions according to the offsets table.
  * none --open--> claiming --claimed, position set--> held --fenced--> fenced --still assigned after a while--> claiming
- * any --all closed--> none; any --some closed--> claiming the others again
+ * any --all closed--> none; any --some closed--> claiming (the remaining partitions)
  * Records are only accepted while the partitions are held.
  */
 export class DeliveryClaims {

@@ -44,7 +44,7 @@ export class MessageDecoder implements RecordDecoder {
   }
 
   add(record: SinkRecord, origin: Origin): void {
-    // In these formats, a tombstone does not concern a row.
+    // The documented formats have no tombstones, so a record without a value is ignored.
     if (record.value === null) return;
     this.#recordTimeMs = record.timestamp;
     try {

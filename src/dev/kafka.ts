@@ -21,7 +21,7 @@ export interface KafkaOptions {
   readonly extras?: BrokerExtras;
   /** Default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Default: `process.env`. KAFKA_HOME, JAVA_HOME, PATH, XDG_CACHE_HOME and the variables of Docker are used. */
+  /** Default: `process.env`. KAFKA_HOME, JAVA_HOME and its variants, PATH, XDG_CACHE_HOME and Docker's variables are used. */
   readonly environment?: NodeJS.ProcessEnv;
   /** Called for steps that take longer than an ordinary start. */
   readonly onProgress?: OnProgress;
