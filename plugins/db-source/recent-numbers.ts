@@ -20,7 +20,7 @@ export class RecentNumbers {
     this.#read = [{ nowMicros: nowMicros - this.#delayMicros, at: timeline === undefined ? position.at : since }];
   }
 
-  /** The number up to which the table had already been read when the delay began; `undefined` if nothing had been read. */
+  /** The number up to which the table had been read at least one delay ago; `undefined` if nothing had been read then. */
   get since(): bigint | undefined {
     return this.#read[0]?.at;
   }

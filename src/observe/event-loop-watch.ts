@@ -86,7 +86,7 @@ export class EventLoopWatch {
     };
   }
 
-  /** Runs `work`, which is a batch or a request. If `work` starts in a long turn, the warning about it contains `name`. */
+  /** Runs `work`, which is a batch or a request. If `work` starts in a long turn, the warning about this turn contains `name`. */
   async during<T>(name: string, work: () => T | Promise<T>): Promise<T> {
     const activity: Activity = { name };
     this.#mark(activity);
