@@ -209,7 +209,7 @@ export class DbSinkTask implements SinkTask {
     return this.#context?.hasMore(partition) ?? false;
   }
 
-  /** Commits soon, so that another worker does not write the same rows again if this one dies. */
+  /** Requests a commit, at most once per second, so that another worker writes few rows again if this one dies. */
   #commitSoon(): void {
     const now = Date.now();
     if (now - this.#committedAt < COMMIT_EVERY_MS) return;

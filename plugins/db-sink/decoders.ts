@@ -118,9 +118,9 @@ export function sinkFormat(name: string): SinkFormat {
   return format;
 }
 
-export function createSinkDecoder(options: SinkOptions, place: SinkTarget): RecordDecoder {
+export function createSinkDecoder(options: SinkOptions, target: SinkTarget): RecordDecoder {
   const precision = (options['timestamp.precision'] ?? undefined) as Precision | undefined;
-  return sinkFormat(options['protocol.type']).createDecoder(options, precision, place);
+  return sinkFormat(options['protocol.type']).createDecoder(options, precision, target);
 }
 
 /** Returns why a format does not support the precision; `undefined` if it does. */

@@ -48,7 +48,7 @@ interface Row {
  * Reads the tables one after another in a transaction with the exported snapshot. Yields batches of records. The last record has the
  * offset after which changes follow.
  *
- * Each row is held back until the next one is known, because the last row of a table and that of the snapshot are marked.
+ * Each row is held back until the next one is known, because the last row of each table and the last row of the snapshot are marked.
  */
 export async function* readSnapshot(
   tables: readonly ListedTable[],

@@ -110,8 +110,8 @@ export class LocalPostgres {
         await this.#startOnce(deadline - Date.now(), signal);
         return;
       } catch (error) {
-        // Backends of a server that was killed with SIGKILL take a moment to notice this. Until then, they keep its
-        // shared memory attached.
+        // Backends of a server that was killed with SIGKILL take a moment to notice this. Until then, they keep the
+        // server's shared memory attached.
         const lingering = (await logTail(this.logFile)).includes('pre-existing shared memory block');
         if (!lingering || Date.now() > deadline) throw error;
         await delay(100, undefined, signal === undefined ? {} : { signal });
