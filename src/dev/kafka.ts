@@ -112,7 +112,7 @@ export class LocalKafka {
     }
   }
 
-  /** Shuts the broker down within 2 s; the data stays. */
+  /** Shuts the broker down, and kills it if this takes longer than 2 s. The data stays. */
   async stop(): Promise<void> {
     await this.#process?.stop();
     await this.#clear();

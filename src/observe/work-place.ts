@@ -22,7 +22,7 @@ export interface RecordRange {
   readonly to: number;
 }
 
-/** What a task was last known to do: the stage of its work, and the records of this stage. */
+/** The last known activity of a task: the stage of its work, and the records of this stage. */
 export interface Place {
   /** `sink-0` */
   readonly task: string;
