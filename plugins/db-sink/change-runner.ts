@@ -22,7 +22,7 @@ import {
   type Transaction,
 } from '../database/index.ts';
 
-/** How often a statement that the server refused is translated further and run again. */
+/** Maximum number of times that a refused statement is translated further and run again. */
 const MAX_ROUNDS = 3;
 
 /** Thrown if the server runs the statement only outside a transaction (CREATE DATABASE, CREATE INDEX CONCURRENTLY). */

@@ -135,7 +135,7 @@ export class DbSinkTask implements SinkTask {
     const requestCommit = (): void => {
       context.requestCommit();
     };
-    // With delivery=exactly-once, the offsets in the database count, so no early commits are requested.
+    // With delivery=exactly-once, the offsets in the database are authoritative, so `put` requests no commits.
     this.#requestCommit = exactlyOnce === undefined ? requestCommit : undefined;
     const { errantRecords } = context;
     const writes = batchWrites(writer, exactlyOnce?.store, errantRecords.tolerant);

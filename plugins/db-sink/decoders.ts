@@ -17,8 +17,8 @@ import { growthOf } from './table-options.ts';
 const TIMESTAMPS_AS = { relational: 'string', 'time-series': 'integer', unmarked: 'either' } as const;
 
 /**
- * Times are text for a database marked relational, and numbers for one marked time-series. A database without a mark
- * accepts text and numbers (docs/sink.md#tables-and-rows).
+ * Times are text in a database marked relational, and integers in one marked time-series. A database without a mark
+ * accepts both text and integers (docs/sink.md#tables-and-rows).
  */
 const jsonDb: SinkFormat = {
   precisions: decodedFormats.json_db.precisions,

@@ -115,7 +115,7 @@ export class DeliveryClaims {
       await this.#claim();
     }
     await this.#settle();
-    // The worker drops the records of this `put`. They are read again, from the offset in the table.
+    // Records that were polled before the claim are read again, from the offset in the table.
     throw new RetriableError('The offsets of the partitions are not known yet');
   }
 

@@ -40,10 +40,9 @@ interface PassedOverOptions {
 
 /**
  * Estimates how many rows were inserted but not read, because their times are before the look-back interval, in the future, or
- * null. The estimate is
- * the number of rows that were inserted according to the database's statistics (`n_tup_ins`, which includes rolled-back
- * transactions) minus the number of rows that were read. Both are counted from the time when the table had been read to its end
- * and the statistics had settled. A warning is logged for the first such rows of a table.
+ * null. The estimate is the number of inserted rows minus the number of rows that were read. The inserted rows are those of the
+ * database's statistics (`n_tup_ins`, which includes rolled-back transactions). Both numbers are counted from the time when the
+ * table had been read to its end and the statistics had settled. A warning is logged for the first unread rows of a table.
  */
 export class PassedOver {
   readonly #executor: Executor;

@@ -125,7 +125,7 @@ export class TableReader implements FeedReader {
     return { position, transaction, from, sent: this.#isLive() ? late.sent : undefined, timeline, oid };
   }
 
-  /** Records of which recent rows were sent. The next reader, which continues from this position, needs them. */
+  /** The state that records which recent rows were sent. The next reader continues with it from this position. */
   get readerState(): ReaderState {
     return { late: this.#late, ranges: this.#ranges?.ranges };
   }

@@ -50,7 +50,7 @@ export class ChangeReader {
   #xid = 0n;
   #time = new EventTime(0n);
   #current: TransactionOrigin | undefined;
-  /** Time of the last commit, or of the start if there was no commit yet. Messages outside of transactions have no time and use this one. */
+  /** Time of the last commit, or of the start of the stream. Messages outside of transactions use it, because they have no time. */
   #lastTime = new EventTime(BigInt(Date.now()) * 1000n);
 
   /** @param sent the position after the last record that was sent */

@@ -106,7 +106,7 @@ function serverFindings(server: Requirements, { slot, names }: LogSettings): Pre
   return findings;
 }
 
-/** Checks the slot, or whether it can be created. Also checks for a free WAL sender, unless a program is reading the slot already. */
+/** Checks the slot, or whether it can be created. Also checks for a free WAL sender, unless a program already reads the slot. */
 async function slotFindings(
   executor: Executor,
   settings: LogSettings,

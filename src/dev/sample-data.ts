@@ -96,7 +96,7 @@ function table(name: string, columns: readonly string[], tags: readonly string[]
   ].join(';\n');
 }
 
-/** Each row of `host_peak` is about a period of five seconds. It is updated in this period, and deleted five seconds after it. */
+/** Each row of `host_peak` covers a period of five seconds. It is updated in this period, and deleted five seconds after it. */
 const RECORD_PEAK = `INSERT INTO host_peak (k_timestamp, host, load1, samples)
   VALUES (to_timestamp(floor(extract(epoch FROM now()) / 5) * 5), $1, $2, 1)
   ON CONFLICT (k_timestamp, host) DO UPDATE

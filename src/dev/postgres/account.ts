@@ -29,7 +29,7 @@ interface Ids {
 const NOBODY_ELSE: Pick<PostgresAccount, 'own'> = { own: () => undefined };
 
 /**
- * Chooses the account for PostgreSQL's programs. A user other than root runs them under the own account. Root runs them
+ * Chooses the account for PostgreSQL's programs. A user other than root runs them under its own account. Root runs them
  * in a user namespace, in which root is mapped to nobody and keeps its access to folders. Without user namespaces, root
  * runs them as the user `postgres`, which is created if it does not exist. If this user cannot access `paths`, setpriv
  * gives it the capability to access all folders (CAP_DAC_OVERRIDE), which root also has in a container. If the data

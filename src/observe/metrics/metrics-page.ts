@@ -34,7 +34,7 @@ interface Shown {
   readonly help: string;
 }
 
-/** Attributes shown so far, by naming, domain and group, then by attribute. Groups and attributes have a limited number of names. */
+/** How attributes are shown, cached by naming, domain and group, then by attribute. The number of attributes is limited. */
 const shownAttributes = new Map<string, Map<string, Shown>>();
 
 /** One page of samples, in the given namings. */
