@@ -79,7 +79,8 @@ export class ChangeRunner {
       await this.#runTranslated(target, statement, { signal });
     } catch (error) {
       if (!(error instanceof DatabaseError) || isUnrelatedToMessage(error)) throw error;
-      if (target !== this.#executor && error.sqlstate === IN_TRANSACTION) throw new NeedsNoTransaction(statement, error);
+      if (target !== this.#executor && error.sqlstate === IN_TRANSACTION)
+        throw new NeedsNoTransaction(statement, error);
       if (error.sqlstate === undefined || !isAlreadyApplied(sql, kind, error.sqlstate)) {
         return [faultOf(statement, error.message, error)];
       }
