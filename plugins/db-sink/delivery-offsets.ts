@@ -99,8 +99,8 @@ const readOffsets = ownStatementOn(
 );
 const OWN_BACKEND = ownStatement('offsets: own backend', 'SELECT pg_backend_pid()');
 /**
- * Terminates the sessions that block a claim. The previous owner may be a task of another connector in the group, or
- * have the name that the connection URL specifies.
+ * Terminates the sessions of this user that block a claim, if their application name is that of this session or of any
+ * other task of Sluice. The previous owner may be a task of another connector in the group.
  */
 const END_BLOCKING = ownStatement(
   'offsets: end what blocks a claim',
@@ -220,8 +220,9 @@ export class DeliveryOffsets {
   }
 
   /**
-   * Moves the offsets as the first operation in the transaction of the rows, which locks them until its end. Returns
-   * `stored` if an earlier, unacknowledged transaction has already moved them. Rejects with FencedError.
+   * Moves the offsets as the first operation in the transaction of the rows, so that they are locked until the end of
+   * the transaction. Returns `stored` if an earlier, unacknowledged transaction has already moved them. Rejects with
+   * FencedError.
    */
   async move(
     transaction: Transaction,

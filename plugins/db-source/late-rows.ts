@@ -62,7 +62,7 @@ export class LateRows {
     return this.#sent.text();
   }
 
-  /** True if a look back in a new snapshot is advisable, because it would remove many transactions. */
+  /** True if a look back in a new snapshot is advisable, because it would remove many transactions from the set `sent`. */
   get isCrowded(): boolean {
     return this.#sent.isCrowded;
   }

@@ -88,7 +88,7 @@ export function recommendClasses(plugins: PluginChoices, kind: ChoiceKind): Reco
   };
 }
 
-/** Recommends the versions of the plugin that another option names; hidden if it names none. */
+/** Recommends the versions of the plugin that `option` names. The version option is hidden if `option` is not set. */
 export function recommendVersions(plugins: PluginChoices, kind: ChoiceKind, option: string): Recommender {
   return {
     validValues: (_name, parsed) => {

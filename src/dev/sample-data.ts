@@ -54,7 +54,7 @@ export async function createSampleTopics(
 }
 
 async function createMissing(admin: Admin): Promise<void> {
-  // A broker that has just restarted rejects a creation because it has no brokers, even if the topic exists.
+  // Existing topics are not created again, because a cluster whose broker has just restarted rejects every creation.
   const existing = await admin.describeTopics(Object.keys(SAMPLE_TOPICS));
   for (const [name, partitions] of Object.entries(SAMPLE_TOPICS)) {
     if (existing.has(name)) continue;
@@ -111,7 +111,7 @@ export interface SampleTargets {
 
 /**
  * Once per second, until `signal` aborts: produces the metrics of this host as line protocol and those of this process as `json_db`, and
- * keeps the table `host_peak`. If the data of a second cannot be sent, this is logged, and production continues with the next second.
+ * updates the table `host_peak`. If the data of a second cannot be sent, this is logged, and production continues with the next second.
  */
 export async function produceSampleData(
   { kafka, executor }: SampleTargets,

@@ -48,7 +48,7 @@ export class LogLevels {
   readonly #root: Logger;
   readonly #explicit = new Map<string, LoggerLevel>();
   readonly #known = new Set<string>([ROOT]);
-  /** Levels of single connectors, which take precedence over those of names. */
+  /** Levels of single connectors, which take precedence over the levels of logger names. */
   readonly #connectors = new Map<string, LogLevel>();
   #children: Child[] = [];
   #pruneAt = 64;

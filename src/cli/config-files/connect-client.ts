@@ -20,8 +20,8 @@ interface Answer {
 export type ConnectorConfigs = Readonly<Record<string, string | null>>;
 
 /**
- * A connector as `GET /connectors?expand=…` shows it, with the members that are used. Kafka Connect may show values
- * that are null.
+ * A connector as `GET /connectors?expand=…` returns it, with only the members that are used here. Values of a
+ * configuration may be null in Kafka Connect.
  */
 export interface ClusterConnector {
   readonly info: Pick<ConnectorInfoAnswer, 'tasks' | 'type'> & { readonly config: ConnectorConfigs };
