@@ -1,6 +1,6 @@
 /** Larger writes are hardly faster, and take more memory. */
 const MAX_ROWS = 10_000;
-/** Target duration of a write, and the maximum time that rows wait for others. */
+/** Target duration of a write, and the maximum time for which pending rows wait until a batch is full. */
 export const WRITE_MS = 100;
 /** Writes shrink only above this duration, so that a single delay does not reduce their size. */
 const SLOW_WRITE_MS = 2 * WRITE_MS;
@@ -8,7 +8,7 @@ const SLOW_WRITE_MS = 2 * WRITE_MS;
 /**
  * Determines how many rows a lane writes at once. Without `grows`, this is always `size`. With `grows`, it starts with
  * `size`, grows up to 10,000 rows after full batches that take less than about 100 ms, and shrinks after writes of more
- * than 200 ms, each time by a factor of at most two.
+ * than 200 ms (but not below `size`), each time by a factor of at most two.
  */
 export class BatchRows {
   readonly #min: number;

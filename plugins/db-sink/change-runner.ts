@@ -22,7 +22,7 @@ import {
   type Transaction,
 } from '../database/index.ts';
 
-/** Maximum number of translations after errors. */
+/** Maximum number of times that a refused statement is translated further and run again. */
 const MAX_ROUNDS = 3;
 
 /** Thrown if the server runs the statement only outside a transaction (CREATE DATABASE, CREATE INDEX CONCURRENTLY). */
@@ -71,15 +71,16 @@ export class ChangeRunner {
     return this.#run(transaction, statement, signal);
   }
 
-  async #run(place: StatementTarget, statement: DecodedStatement, signal: AbortSignal): Promise<readonly Fault[]> {
+  async #run(target: StatementTarget, statement: DecodedStatement, signal: AbortSignal): Promise<readonly Fault[]> {
     const { sql, kind } = statement;
     const problem = changeProblem(sql, kind);
     if (problem !== undefined) return [faultOf(statement, `cdc_db: ${problem}`)];
     try {
-      await this.#runTranslated(place, statement, { signal });
+      await this.#runTranslated(target, statement, { signal });
     } catch (error) {
       if (!(error instanceof DatabaseError) || isUnrelatedToMessage(error)) throw error;
-      if (place !== this.#executor && error.sqlstate === IN_TRANSACTION) throw new NeedsNoTransaction(statement, error);
+      if (target !== this.#executor && error.sqlstate === IN_TRANSACTION)
+        throw new NeedsNoTransaction(statement, error);
       if (error.sqlstate === undefined || !isAlreadyApplied(sql, kind, error.sqlstate)) {
         return [faultOf(statement, error.message, error)];
       }
@@ -87,7 +88,7 @@ export class ChangeRunner {
         `Skipped a ${kind} statement for ${statement.table ?? 'no table'} that was applied before: ${error.message}`,
       );
     } finally {
-      if (kind !== 'update' && kind !== 'delete' && kind !== 'truncate') place.catalogue.forget();
+      if (kind !== 'update' && kind !== 'delete' && kind !== 'truncate') target.catalogue.forget();
     }
     return [];
   }
@@ -96,8 +97,8 @@ export class ChangeRunner {
    * Translates and runs a statement. Some statements in the database's own SQL are recognized only by the error that
    * PostgreSQL returns for them. After such an error, the refused text is translated further and run again.
    */
-  async #runTranslated(place: StatementTarget, statement: DecodedStatement, options: StatementOptions): Promise<void> {
-    const { catalogue } = place;
+  async #runTranslated(target: StatementTarget, statement: DecodedStatement, options: StatementOptions): Promise<void> {
+    const { catalogue } = target;
     let translation = await translateWith(catalogue, this.#database, statementText(statement.sql));
     for (let round = 0; ; round++) {
       if (translation.kind === 'refuse') {
@@ -105,7 +106,7 @@ export class ChangeRunner {
       }
       if (translation.kind !== 'run') return;
       try {
-        await this.#runRetried(place, translation, statement.schema, options);
+        await this.#runRetried(target, translation, statement.schema, options);
         return;
       } catch (error) {
         const [refusedSql, ...others] = translation.statements;
@@ -119,15 +120,15 @@ export class ChangeRunner {
   }
 
   async #runRetried(
-    place: StatementTarget,
+    target: StatementTarget,
     translation: RunTranslation,
     schema: string | undefined,
     options: StatementOptions,
   ): Promise<void> {
     // Inside a transaction, the statement is not retried alone, because the whole transaction has to be repeated.
-    const isWithin = place !== this.#executor;
+    const isWithin = target !== this.#executor;
     await retryRolledBack(isWithin ? 0 : ROLLBACK_RETRIES, () =>
-      place.session(async (session) => runIn(session, translation, { ...options, schema, isWithin }), {
+      target.session(async (session) => runIn(session, translation, { ...options, schema, isWithin }), {
         signal: options.signal,
       }),
     );
@@ -157,13 +158,13 @@ async function runIn(
   const workLocally = (): Promise<void> => work(true);
   const needsTransaction = isWithin ? transaction || doneOn !== undefined : transaction || prepended !== undefined;
   try {
-    // If an error counts as success, it must not abort the surrounding transaction.
+    // A nested transaction keeps an error that counts as success from aborting the surrounding transaction.
     await (needsTransaction ? session.transaction(workLocally) : workLocally());
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     const runsAlone = error.sqlstate === IN_TRANSACTION && !isWithin && !transaction && prepended !== undefined;
     if (runsAlone) await work(false);
-    // IF [NOT] EXISTS: the desired state exists already.
+    // With IF [NOT] EXISTS, this error means that the desired state already exists.
     else if (doneOn === undefined || error.sqlstate !== doneOn) throw error;
   }
   // Subsequent writes of the transaction use the regular search path.

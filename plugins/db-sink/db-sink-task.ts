@@ -51,7 +51,7 @@ const COMMIT_EVERY_MS = 1000;
  */
 const MAX_WAIT_IN_PUT_MS = 2_000;
 const PUT_AGAIN_AFTER_MS = 500;
-/** Time limit for storing pending records before partitions are revoked. The next owner reads the other records again. */
+/** Time limit for storing pending records before partitions are revoked. The next owner reads unstored records again. */
 const REBALANCE_FLUSH_TIMEOUT_MS = 5_000;
 /**
  * Time limit for storing pending records when the task stops. It is less than task.shutdown.graceful.timeout.ms, which
@@ -135,7 +135,7 @@ export class DbSinkTask implements SinkTask {
     const requestCommit = (): void => {
       context.requestCommit();
     };
-    // With delivery=exactly-once, the authoritative offsets are in the database.
+    // With delivery=exactly-once, the offsets in the database are authoritative, so `put` requests no commits.
     this.#requestCommit = exactlyOnce === undefined ? requestCommit : undefined;
     const { errantRecords } = context;
     const writes = batchWrites(writer, exactlyOnce?.store, errantRecords.tolerant);
@@ -209,7 +209,7 @@ export class DbSinkTask implements SinkTask {
     return this.#context?.hasMore(partition) ?? false;
   }
 
-  /** Commits soon, so that another worker does not write the same rows again if this one dies. */
+  /** Requests a commit, at most once per second, so that another worker writes few rows again if this one dies. */
   #commitSoon(): void {
     const now = Date.now();
     if (now - this.#committedAt < COMMIT_EVERY_MS) return;
@@ -275,7 +275,10 @@ export class DbSinkTask implements SinkTask {
     return this.#context?.signal.aborted === true ? STOP_FLUSH_TIMEOUT_MS : REBALANCE_FLUSH_TIMEOUT_MS;
   }
 
-  /** Batches mix partitions, so pending records of the remaining partitions are dropped and read again. */
+  /**
+   * Stops writing records of revoked partitions. A batch contains records of several partitions, so all pending records
+   * are dropped; those of the remaining partitions are read again.
+   */
   async close(partitions: readonly TopicPartition[]): Promise<void> {
     for (const { topic, partition } of partitions) this.#laneOf.delete(topicPartitionKey(topic, partition));
     const context = this.#context;

@@ -16,7 +16,10 @@ import { growthOf } from './table-options.ts';
 
 const TIMESTAMPS_AS = { relational: 'string', 'time-series': 'integer', unmarked: 'either' } as const;
 
-/** Times in a relational database are text; an unmarked database accepts both (docs/sink.md#tables-and-rows). */
+/**
+ * Times are text in a database marked relational, and integers in one marked time-series. A database without a mark
+ * accepts both text and integers (docs/sink.md#tables-and-rows).
+ */
 const jsonDb: SinkFormat = {
   precisions: decodedFormats.json_db.precisions,
   relationalPrecisions: ['ms'],
@@ -36,7 +39,7 @@ function nanosecondsOf(options: SinkOptions): NanosecondRule {
   return options.nanoseconds as NanosecondRule;
 }
 
-/** The time column of tables created for lines; in an existing table, it is found by its role. */
+/** Name of the time column of tables that the sink creates for line protocol. Existing tables may use other names. */
 const LINE_TIME_COLUMN = 'k_timestamp';
 
 const lineLp: SinkFormat = {
@@ -115,9 +118,9 @@ export function sinkFormat(name: string): SinkFormat {
   return format;
 }
 
-export function createSinkDecoder(options: SinkOptions, place: SinkTarget): RecordDecoder {
+export function createSinkDecoder(options: SinkOptions, target: SinkTarget): RecordDecoder {
   const precision = (options['timestamp.precision'] ?? undefined) as Precision | undefined;
-  return sinkFormat(options['protocol.type']).createDecoder(options, precision, place);
+  return sinkFormat(options['protocol.type']).createDecoder(options, precision, target);
 }
 
 /** Returns why a format does not support the precision; `undefined` if it does. */

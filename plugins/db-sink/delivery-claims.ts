@@ -36,7 +36,7 @@ interface Claiming {
 /**
  * The task's claims on its assigned partitions, and their positions according to the offsets table.
  * none --open--> claiming --claimed, position set--> held --fenced--> fenced --still assigned after a while--> claiming
- * any --all closed--> none; any --some closed--> claiming the others again
+ * any --all closed--> none; any --some closed--> claiming (the remaining partitions)
  * Records are only accepted while the partitions are held.
  */
 export class DeliveryClaims {
@@ -115,7 +115,7 @@ export class DeliveryClaims {
       await this.#claim();
     }
     await this.#settle();
-    // Records polled earlier are read again from the position in the table.
+    // Records that were polled before the claim are read again, from the offset in the table.
     throw new RetriableError('The offsets of the partitions are not known yet');
   }
 
@@ -138,7 +138,7 @@ export class DeliveryClaims {
     }
     this.#state = 'none';
     if (this.#partitions.size === 0) return;
-    // The table determines whether pending writes of the remaining partitions were stored.
+    // The offsets table shows whether pending writes of the remaining partitions were stored.
     await this.#claim();
     await this.#settle();
   }

@@ -64,7 +64,7 @@ const moveWithLogs = ownStatementOn(
     WHERE o.consumer_group = $1 AND o.owner = $2 AND o.topic = m.topic AND o.partition = m.partition
       AND o.next_offset = m."from"`,
 );
-/** Used for tables that could not be extended. */
+/** Like `claimWithLogs`, for tables without the columns that identify logs. */
 const claimPartitions = ownStatementOn(
   'offsets: claim',
   (table = '') => `INSERT INTO ${table} AS o (consumer_group, topic, partition, next_offset, owner)
@@ -99,8 +99,8 @@ const readOffsets = ownStatementOn(
 );
 const OWN_BACKEND = ownStatement('offsets: own backend', 'SELECT pg_backend_pid()');
 /**
- * Terminates the sessions that block a claim. The previous owner may be a task of another connector in the group, or
- * have the name that the connection URL specifies.
+ * Terminates the sessions of this user that block a claim, if their application name is that of this session or of any
+ * other task of Sluice. The previous owner may be a task of another connector in the group.
  */
 const END_BLOCKING = ownStatement(
   'offsets: end what blocks a claim',
@@ -109,7 +109,7 @@ const END_BLOCKING = ownStatement(
       AND (application_name = current_setting('application_name') OR split_part(application_name, ':', 1) = 'sluice')`,
 );
 
-/** A change of a partition's offset, from its stored value to the end of the rows of a transaction. */
+/** A change of a partition's stored offset: `from` is the current value, `to` the offset after the written records. */
 export interface OffsetMove extends TopicPartition {
   readonly from: number;
   readonly to: number;
@@ -173,17 +173,18 @@ export class DeliveryOffsets {
 
   /**
    * Makes `owner` the owner of these partitions and returns their positions: the stored offset or else the given one,
-   * which is then stored. Waits for the running transaction of the previous owner, and terminates it after three
-   * seconds.
+   * which is then stored. Waits for the running transaction of the previous owner. After three seconds, terminates the
+   * session of that transaction.
    */
   async claim(
     owner: string,
     partitions: readonly PartitionOffset[],
     options: StatementOptions,
   ): Promise<readonly PartitionOffset[]> {
-    const place = await this.#qualifiedTable();
-    const statement = this.#hasLogColumns ? claimWithLogs(place) : claimPartitions(place);
-    // In a transaction, so that the backend which is asked for is the one that waits.
+    const table = await this.#qualifiedTable();
+    const statement = this.#hasLogColumns ? claimWithLogs(table) : claimPartitions(table);
+    // The transaction keeps one backend for both statements, even behind a pooler, so `#unblocking` reads the id of the
+    // backend that waits.
     const claimed = await this.#executor.session((session) =>
       session.transaction(() =>
         this.#unblocking(session, async () =>
@@ -219,8 +220,9 @@ export class DeliveryOffsets {
   }
 
   /**
-   * Moves the offsets as the first operation in the transaction of the rows, which locks them until its end. Returns
-   * `stored` if an earlier, unacknowledged transaction has already moved them. Rejects with FencedError.
+   * Moves the offsets as the first operation in the transaction of the rows, so that they are locked until the end of
+   * the transaction. Returns `stored` if an earlier, unacknowledged transaction has already moved them. Rejects with
+   * FencedError.
    */
   async move(
     transaction: Transaction,
@@ -259,8 +261,8 @@ export class DeliveryOffsets {
   }
 
   async #moveStatement(): Promise<OwnStatement> {
-    const place = await this.#qualifiedTable();
-    return this.#hasLogColumns ? moveWithLogs(place) : moveOffsets(place);
+    const table = await this.#qualifiedTable();
+    return this.#hasLogColumns ? moveWithLogs(table) : moveOffsets(table);
   }
 
   async #extend(): Promise<string | undefined> {

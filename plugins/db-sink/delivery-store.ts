@@ -85,7 +85,7 @@ export class DeliveryStore {
     }
   }
 
-  /** Moves offsets without rows, such as those of dropped records. On failure, the next write includes them. */
+  /** Moves offsets past records without rows, such as dropped records. On failure, the next write moves them. */
   async move(ends: readonly PartitionOffset[], signal: AbortSignal): Promise<void> {
     const offsets = this.#offsets;
     const { owner } = this.#claims;

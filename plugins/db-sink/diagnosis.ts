@@ -116,7 +116,7 @@ class SinkRights {
     return fail(about, 'does not exist, and the user may not create it', this.#creation(place?.schema ?? table.schema));
   }
 
-  /** Messages name their tables, so all tables in the first schema of the search path are checked. */
+  /** The messages determine the tables, so all tables in the first schema of the search path are checked. */
   async #forUnnamed(needed: readonly TableRight[], create: boolean): Promise<Finding> {
     const place = await readCreationPlace(this.#executor, undefined, this.#context.signal);
     const tables = this.#all.filter(({ table }) => table.schema === place?.schema);

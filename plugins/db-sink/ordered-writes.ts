@@ -44,7 +44,10 @@ export class OrderedWrites {
     this.#refuse = refuse;
   }
 
-  /** `onLeft` is called with the remaining records of the batch. Rejects as `attempt` and `refuse` do. */
+  /**
+   * Writes a batch. `onLeft` is called with the remaining records whenever some records were stored or skipped. Rejects
+   * as `attempt` and `refuse` do.
+   */
   async do(
     batch: SealedBatch,
     onDone: (origin: Origin) => void,
@@ -84,7 +87,7 @@ async function refuseOne({ records, faults, error }: FailedRecords, refuse: Refu
   for (const [record, reason] of refused) await refuse(record, reason);
 }
 
-/** Stores the rows between two statements in one transaction if necessary, and runs each statement separately. */
+/** Stores the rows between two statements together, all or none of them, and runs each statement separately. */
 export function attemptWith(writer: TableWriter): Attempt {
   return async ({ records, decoded }, { mayGrow, onDone }, signal) => {
     if (decoded.faults.length > 0) return { records, faults: decoded.faults };

@@ -113,7 +113,7 @@ class SinkPreview {
     this.#decoder.add(record, { kind: 'record', topic, partition, offset });
     const decoded = this.#decoder.take();
     const faults: PreviewFault[] = decoded.faults.map(faultOf);
-    // If a batch is retried after the definition of its table was read again, it is the same object, so the set contains it once.
+    // A retry (after the definition of the table was read again) passes the same object, so the set contains a batch once.
     const batches = new Set<RowBatch>();
     const observed = observing(rehearsal, (batch) => batches.add(batch));
     const statements: string[] = [];
@@ -132,8 +132,8 @@ class SinkPreview {
 }
 
 /**
- * Returns a transaction that does the same and calls `onBatch` with each batch before it is written. The batch then has
- * the actual name of its table.
+ * Wraps the rehearsal's transaction so that `onBatch` is called with each batch before it is written, when the batch
+ * already has the actual name of its table.
  */
 function observing(rehearsal: Rehearsal, onBatch: (batch: RowBatch) => void): Transaction {
   return {

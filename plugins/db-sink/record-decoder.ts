@@ -44,7 +44,7 @@ export class MessageDecoder implements RecordDecoder {
   }
 
   add(record: SinkRecord, origin: Origin): void {
-    // In these formats, a tombstone does not concern a row.
+    // The documented formats have no tombstones, so a record without a value is ignored.
     if (record.value === null) return;
     this.#recordTimeMs = record.timestamp;
     try {
@@ -67,7 +67,7 @@ export class MessageDecoder implements RecordDecoder {
     return undecodable.length === 0 ? decoded : { ...decoded, faults: [...undecodable, ...decoded.faults] };
   }
 
-  /** Spreads within each record, so that a record produces the same rows when redelivered in another batch. */
+  /** Spreads the times of each record separately, so that a record produces the same rows when redelivered in another batch. */
   #spreadTimes(decoded: Decoded): Decoded {
     const spread = this.#spread;
     if (spread === undefined) return decoded;

@@ -32,7 +32,7 @@ export class Retries {
   readonly #mayWrite: () => boolean;
   #unavailable: string | undefined;
 
-  /** `signal` ends the waiting for a database. While `mayWrite` returns false, nothing is attempted. */
+  /** An abort of `signal` ends the wait for an unavailable database. Nothing is attempted while `mayWrite` returns false. */
   constructor(
     executor: Executor,
     options: RetryOptions,
@@ -56,8 +56,9 @@ export class Retries {
   }
 
   /**
-   * Runs `work`, and rejects as it does, except for infrastructure failures: these reject only after `max.retries`
-   * retries, each with `connection.attempts` connection attempts, or after an abort.
+   * Runs `work`, and rejects with its error. After an infrastructure failure, `work` is first retried up to
+   * `max.retries` times; before each retry, up to `connection.attempts` attempts to connect are made. An abort ends the
+   * retries.
    */
   async run<T>(attempted: Attempted, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     for (let retry = 0; ; retry++) {

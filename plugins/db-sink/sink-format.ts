@@ -23,8 +23,8 @@ export interface SinkFormat {
   readonly dedupRule?: DedupRule;
   /** How rows that carry their own schema are written. */
   readonly insertMode?: (options: SinkOptions) => InsertMode;
-  /** Problems with its own options, as pairs of option and reason. */
+  /** Problems with the options of this format, as pairs of option and reason. */
   readonly problems?: (options: SinkOptions) => [string, string][];
   /** `precision` is the user's setting. */
-  readonly createDecoder: (options: SinkOptions, precision: Precision | undefined, place: SinkTarget) => RecordDecoder;
+  readonly createDecoder: (options: SinkOptions, precision: Precision | undefined, target: SinkTarget) => RecordDecoder;
 }

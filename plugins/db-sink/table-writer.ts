@@ -29,7 +29,7 @@ export interface TableWriterOptions {
   readonly database: string;
   /** True if rows are lines or points, which `fitToTable` adapts to an existing table. */
   readonly fitsRows?: boolean;
-  /** True if tables created for messages without tags get a tag that holds their name. */
+  /** True if a table that is created for messages without tags gets a tag that holds the name of the table. */
   readonly createsNameTags?: boolean;
   /** Called with the number of rows of a batch that were merged with others. */
   readonly onCollapsed?: ((rows: number) => void) | undefined;

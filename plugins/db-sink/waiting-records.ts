@@ -21,7 +21,7 @@ interface BlockPart {
   readonly to: number;
 }
 
-/** A record of a part; `index` is its index in the block. */
+/** Where a record is stored: in a block, at `index`, or as an individual record (`index` is 0). */
 interface Place {
   readonly part: SinkRecord | BlockPart;
   readonly index: number;

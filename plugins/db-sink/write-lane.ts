@@ -339,9 +339,9 @@ export class WriteLane {
     for (const listener of this.#waiters.splice(0)) listener();
   }
 
-  /** Waits until `holds` returns true, or until the timeout. Only the end of a batch can change its result. */
-  async #until(holds: () => boolean, timeoutMs: number): Promise<void> {
-    if (holds()) return;
+  /** Waits until `condition` returns true, or until the timeout. The condition is checked again when a batch has ended. */
+  async #until(condition: () => boolean, timeoutMs: number): Promise<void> {
+    if (condition()) return;
     let isOver = false;
     // An AbortController would cost more than decoding a batch of small rows.
     const timer = setTimeout(() => {
@@ -349,7 +349,7 @@ export class WriteLane {
       this.#notify();
     }, timeoutMs).unref();
     try {
-      while (!isOver && !holds()) {
+      while (!isOver && !condition()) {
         await new Promise<void>((resolve) => this.#waiters.push(resolve));
       }
     } finally {

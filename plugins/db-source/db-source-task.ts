@@ -45,7 +45,7 @@ const MAX_WAIT_MS = 1_000;
 
 interface Parts {
   readonly context: SourceTaskContext;
-  /** Aborted when the worker requests the task to stop, and when it stops. */
+  /** Aborted when the worker requests a stop of the task, and at the latest when `stop` is called. */
   readonly signal: AbortSignal;
   readonly settings: SourceSettings;
   readonly executor: Executor;
@@ -221,7 +221,7 @@ export class DbSourceTask implements SourceTask {
     else for (const record of made) records.push(record);
   }
 
-  /** Updates the snapshot and the tables, and adds the tables to read to the queue. Called once per poll.interval.ms. */
+  /** Updates the snapshot and the tables, and adds the tables to read to the queue. Called at least once per poll.interval.ms. */
   async #refresh(): Promise<void> {
     const { context, settings, watch, feeds, queue, noticed, waits, log } = this.#parts;
     this.#refreshAt = Date.now() + settings.pollIntervalMs * REFRESH_SHARE;
@@ -275,7 +275,7 @@ export class DbSourceTask implements SourceTask {
     for (const feed of noticed) queue.add(feed);
   }
 
-  /** Handles a failed read. Waits if the database is unavailable; if only this table fails, it is not read until the next refresh. */
+  /** Handles a failed read. If the database is unavailable, waits for it. If only this table fails, the next refresh retries it. */
   async #handleFailure(feed: TableFeed, thrown: unknown): Promise<void> {
     const { context, watch, feeds } = this.#parts;
     context.signal.throwIfAborted();

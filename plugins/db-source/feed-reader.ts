@@ -56,7 +56,7 @@ export interface FeedReader {
   readonly needsCursor: boolean;
   /** Closes the cursor, if any; reading continues from the position. */
   release(): void;
-  /** The column whose times the notifications of inserted rows should contain; `undefined` if they need no times. */
+  /** The column whose times notifications of inserted rows must include; `undefined` if no times are needed. */
   readonly notifiedColumn?: string | undefined;
   /** Called when rows were inserted in a time range. The part of the range before the position is read once. */
   addRange?(range: TimeRange): void;

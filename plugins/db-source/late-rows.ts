@@ -55,14 +55,14 @@ export class LateRows {
   }
 
   /**
-   * Returns a function for the text of the transactions, from `transaction` on, whose rows up to the position were
-   * sent; `undefined` if there are none.
+   * Returns a function that formats the set `sent` as text: the transactions from `transaction` on whose rows up to the
+   * position were sent. `undefined` if the set is empty.
    */
   get sent(): (() => string) | undefined {
     return this.#sent.text();
   }
 
-  /** True if a look back in a new snapshot is advisable, because it would remove many transactions. */
+  /** True if a look back in a new snapshot is advisable, because it would remove many transactions from the set `sent`. */
   get isCrowded(): boolean {
     return this.#sent.isCrowded;
   }
@@ -86,7 +86,7 @@ export class LateRows {
     if (from < this.#from) this.#from = from;
   }
 
-  /** Records that a row after `from` was read past the position. */
+  /** Records that a row of this transaction with a time after `from` was sent. */
   recordSent(transaction: number): void {
     if (isWrittenFrom(transaction, this.#transaction)) this.#sent.add(transaction);
   }

@@ -8,10 +8,10 @@ import { tableLabel, type SourceTable } from './tables.ts';
 
 /** Time limit of all counts together. */
 const COUNTS_MS = 3000;
-/** Rows up to which a table without statistics is counted. */
+/** Maximum number of rows that are counted in a table without statistics. */
 const MAX_COUNTED = 100_000;
 
-/** The statistics of the database; -1: the table was never analysed. */
+/** The numbers of rows in the statistics of the database; -1 if a table was never analysed. */
 const ESTIMATES = ownStatement(
   'source: estimated rows',
   `
@@ -21,13 +21,13 @@ const ESTIMATES = ownStatement(
     AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'`,
 );
 
-/** Options that choose tables; the user chooses them from the list, so they do not restrict it. */
+/** Options that select tables. They are ignored, because the user sets them after seeing the list of all tables. */
 const CHOOSING = ['table.include', 'table.exclude', 'query'];
 
-/** A format is required, and does not matter for the list. */
+/** `out.format` is a required option, but its value does not affect the list. */
 const ANY_FORMAT = { 'out.format': 'json_db' };
 
-/** The tables that this connection can read, with their rows, by name. */
+/** The tables that this connection can read, with their numbers of rows, sorted by name. */
 export async function listTables(config: ConnectorConfig): Promise<readonly SourceTableInfo[]> {
   const settings = sourceSettings({
     ...ANY_FORMAT,
@@ -57,7 +57,7 @@ export async function listTables(config: ConnectorConfig): Promise<readonly Sour
   }
 }
 
-/** Rows by table; empty where the database has no such statistics. */
+/** Estimated numbers of rows by table; empty if the statistics cannot be read. */
 async function estimatedRows(executor: Executor): Promise<ReadonlyMap<string, number>> {
   try {
     const { rows } = await ask(executor, ESTIMATES);
@@ -84,7 +84,7 @@ async function countedRows(
     const count = Number(rows[0]?.[0] ?? 0);
     return count > MAX_COUNTED ? { rows: MAX_COUNTED, precision: 'atLeast' } : { rows: count, precision: 'exact' };
   } catch {
-    // Timed out, or the table may not be read.
+    // The count timed out, or the user may not read the table.
     return { rows: null, precision: 'estimate' };
   }
 }

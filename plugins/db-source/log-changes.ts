@@ -184,7 +184,7 @@ class ChangedTable implements TableForm {
   readonly #server: string;
   readonly #place: CdcDbPlace;
   readonly #encode: ReturnType<typeof createCdcDbEncoder>;
-  /** Returns the records that must precede the first change. */
+  /** Returns the records that must precede the first change; `undefined` once they were returned. */
   #create: ((offset: SourceCoordinates) => readonly SourceRecord[]) | undefined;
 
   constructor(definition: TableDefinition, identity: readonly string[], { settings, precision }: ChangedTableParts) {
@@ -271,7 +271,7 @@ class ChangedTable implements TableForm {
     };
   }
 
-  /** The values that the row contains, of all columns or only of these. */
+  /** The values that the row contains, for the columns `names` or, by default, for all columns. */
   #values(row: LogRow, names?: readonly string[]): readonly ColumnValue[] {
     const columns =
       names === undefined
@@ -297,7 +297,7 @@ class ChangedTable implements TableForm {
   }
 }
 
-/** The text of a value in a complete row, which has no unchanged value. */
+/** The text of a value in a complete row. `UNCHANGED` does not occur in such a row. */
 function knownText(value: LogRow[number]): string | null {
   return value === UNCHANGED ? null : value;
 }

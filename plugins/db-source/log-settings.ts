@@ -37,7 +37,7 @@ export function readsLog(config: ConnectorConfig): boolean {
   return config['read.method'] === 'log';
 }
 
-/** Problems of the options with `read.method=log`. With other methods, options that are only for the log are reported. */
+/** Problems with the options if `read.method=log`. With another method, reports options that have a meaning only for the log. */
 export function logProblems(config: ConnectorConfig): readonly SettingProblem[] {
   const options = parseOptions(sourceOptions, config);
   const { 'out.format': format, 'log.ddl': ddl, 'log.slot.name': slot } = options;

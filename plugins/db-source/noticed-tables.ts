@@ -28,7 +28,7 @@ export class NoticedTables {
     this.#notices = new RowNotices(executor, logger, onRows, onGap);
   }
 
-  /** `problem`: why notifications do not arrive, which is logged instead. */
+  /** Subscribes to notifications. If `problem` describes why they cannot arrive, only logs the problem. */
   async listen(problem: string | undefined): Promise<void> {
     if (problem === undefined) await this.#notices.listen();
     else this.#logger.warn(problem);

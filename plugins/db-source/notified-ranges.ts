@@ -63,7 +63,7 @@ export class NotifiedRanges {
     this.#timeline = new Timeline(timeline);
   }
 
-  /** The first transaction whose sent rows are known; they are also known for all later transactions. */
+  /** The first transaction from which on this class knows, for each transaction, which rows were sent. */
   get knownFrom(): bigint {
     return this.#knownFrom;
   }

@@ -3,7 +3,7 @@ import type { Executor, RowBlock } from '../database/index.ts';
 /** Idle cursors are closed, because their snapshot keeps the server from removing dead rows. */
 const IDLE_CLOSE_MS = 30_000;
 
-/** Factor by which the next chunk is larger after a full chunk. */
+/** Maximum factor by which the number of rows grows from one chunk to the next. */
 const GROWTH = 4;
 /** Chunks grow up to this size in bytes, and shrink if they exceed four times this size. */
 const CHUNK_BYTES = 262_144;

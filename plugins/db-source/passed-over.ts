@@ -26,7 +26,7 @@ const SETTLED_AFTER_MS = 12_000;
 interface Baseline {
   readonly oid: string;
   readonly inserted: number;
-  /** Number of inserted rows minus number of rows that were read. Until the statistics have settled, the maximum is used. */
+  /** Number of inserted rows minus number of rows that were read: the highest difference seen until `settledAt`. */
   readonly unread: number;
   readonly passedOver: number;
   readonly settledAt: number;
@@ -39,10 +39,10 @@ interface PassedOverOptions {
 }
 
 /**
- * Estimates how many rows are never read because they were inserted with times before the look-back interval. The estimate is
- * the number of rows that were inserted according to the database's statistics (`n_tup_ins`, which includes rolled-back
- * transactions) minus the number of rows that were read. Both are counted from the time when the table had been read to its end
- * and the statistics had settled. A warning is logged for the first such rows of a table.
+ * Estimates how many rows were inserted but not read, because their times are before the look-back interval, in the future, or
+ * null. The estimate is the number of inserted rows minus the number of rows that were read. The inserted rows are those of the
+ * database's statistics (`n_tup_ins`, which includes rolled-back transactions). Both numbers are counted from the time when the
+ * table had been read to its end and the statistics had settled. A warning is logged for the first unread rows of a table.
  */
 export class PassedOver {
   readonly #executor: Executor;
@@ -59,7 +59,10 @@ export class PassedOver {
     this.#now = now;
   }
 
-  /** Resolves with the inserted rows by OID; `undefined` if it is too soon. Must be called before the check for new rows. */
+  /**
+   * Resolves with the number of inserted rows by OID; `undefined` if the statistics were queried less than three seconds ago, or
+   * if no table is counted. Must be called before the check for new rows.
+   */
   async inserted(feeds: readonly TableFeed[], signal: AbortSignal): Promise<ReadonlyMap<string, number> | undefined> {
     if (this.#now() < this.#nextAt) return undefined;
     this.#nextAt = this.#now() + QUERY_INTERVAL_MS;

@@ -34,7 +34,7 @@ async function validate(config: ConnectorConfig): Promise<readonly OptionResult[
   try {
     return await preflightProblems(dbLogSettings(config));
   } catch (error) {
-    // The task waits for a server that cannot be reached.
+    // An unreachable server is not an error of the configuration, because the task waits for it.
     if (error instanceof DatabaseError && error.scope === 'infrastructure') return [];
     throw error;
   }

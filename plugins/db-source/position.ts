@@ -23,7 +23,7 @@ export interface StoredPosition {
   readonly sent?: (() => string) | undefined;
   /** `transaction` and `sent` apply only to rows after this time, in microseconds since the epoch. */
   readonly from?: bigint | undefined;
-  /** For incrementing columns: all rows up to this number were read long ago. */
+  /** For incrementing columns: all rows up to this number were read longer ago than the look-back interval. */
   readonly since?: bigint | undefined;
   /** The timeline of the server, to which transaction ids and numbers refer. */
   readonly timeline?: number | undefined;

@@ -2,7 +2,7 @@ import { ownStatementOn, type Executor, type TableColumn } from '../database/ind
 import type { SourceTable } from './tables.ts';
 import { ask, read } from './table-watch.ts';
 
-/** `list` contains index, OID and modifier of each type, in parentheses. */
+/** `list` contains one `(index, OID, modifier)` for each type. */
 const typeNames = ownStatementOn(
   'source: names of types',
   (

@@ -18,7 +18,7 @@ export class QueryWindow {
     return this.#ms;
   }
 
-  /** Returns true if a query whose first row has this time extended up to the server's current time. */
+  /** Returns true if a query extended up to the server's current time. `firstAt`: the time of the first row that it returned. */
   reachedNow(firstAt: bigint | undefined, nowMicros: bigint): boolean {
     if (this.#ms === undefined || firstAt === undefined) return true;
     return firstAt + BigInt(this.#ms) * 1000n >= nowMicros;

@@ -5,8 +5,8 @@ import { Timeline } from './timeline.ts';
 const MICROS_PER_SECOND = 1_000_000n;
 
 /**
- * Records up to which number a table had been read some time ago. A promoted standby may have lost the latest rows. Its
- * sequence then assigns their numbers again, so the table must be read again from the recorded number on.
+ * Records up to which number a table had been read some time (the delay) ago. A promoted standby may have lost the latest
+ * rows. Its sequence then assigns their numbers again, so the table must be read again from the recorded number on.
  */
 export class RecentNumbers {
   readonly #delayMicros: bigint;
@@ -20,7 +20,7 @@ export class RecentNumbers {
     this.#read = [{ nowMicros: nowMicros - this.#delayMicros, at: timeline === undefined ? position.at : since }];
   }
 
-  /** All numbers up to this one were read at least the delay ago; `undefined` if none were. */
+  /** The number up to which the table had been read at least one delay ago; `undefined` if nothing had been read then. */
   get since(): bigint | undefined {
     return this.#read[0]?.at;
   }

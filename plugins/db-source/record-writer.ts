@@ -18,7 +18,7 @@ import { tableLabel } from './tables.ts';
 const STRING = new Schema('string');
 const NO_HEADERS: SourceRecord['headers'] = [];
 
-/** A record of at least this many characters may exceed the broker's limit, which is 1 MB by default. */
+/** For records with more characters than this, the row is kept for `describe`, because the broker may reject them (limit 1 MB by default). */
 const LARGE = 100_000;
 
 /** Maximum length of a multi-row record in characters, so that it fits into a request of 1 MB, Kafka's default. */

@@ -2,8 +2,9 @@ import type { DatabaseSnapshot } from './table-watch.ts';
 import { Timeline } from './timeline.ts';
 
 /**
- * Determines the transactions whose rows may be read if the order of rows must be preserved. A transaction is released when it is
- * below the oldest running transaction, or at the latest when the delay has passed since a snapshot in which it had started.
+ * Determines the transactions whose rows may be read if the order of rows must be preserved. A transaction is released as soon as
+ * no earlier transaction is running. If an earlier one keeps running, the transaction is released when the delay has passed since
+ * the first snapshot in which the transaction had started.
  */
 export class ReleasedTransactions {
   readonly #timeline = new Timeline();

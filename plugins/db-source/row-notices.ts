@@ -33,9 +33,9 @@ const FIND_TRIGGER = ownStatement(
 /** Prevents two tasks from replacing the same function concurrently, which would fail. */
 const LOCK = ownStatement('notices: lock', `SELECT pg_advisory_xact_lock(hashtextextended('sluice ${NAME}', 0))`);
 /**
- * The trigger function runs in the transaction that writes the rows and must not cause it to fail. Times are only included in
- * notifications if they are more than a second old. They are rounded to seconds or minutes, so that a transaction with many
- * statements sends few distinct notifications.
+ * The trigger function runs in the transaction that writes the rows and must not cause it to fail. A notification includes the
+ * range of times only if the earliest time is more than a second old. The times are rounded to seconds or minutes, so that a
+ * transaction with many statements sends few distinct notifications.
  */
 const createFunction = ownStatementOn(
   'notices: create the function',
@@ -91,7 +91,7 @@ export interface NoticedTable {
 export interface RowNotice {
   /** OID of the table. */
   readonly oid: string;
-  /** The range of inserted rows, in the order of the column. */
+  /** The time range of inserted rows, by their values in `column`; `undefined` if the notification contains no times. */
   readonly inserted: { readonly column: string; readonly range: TimeRange } | undefined;
 }
 
@@ -107,9 +107,9 @@ function parseNotice(payload: string): RowNotice | undefined {
 }
 
 /**
- * Subscribes to notifications about new rows (`notify=true`). When a transaction commits, statement triggers on each table send
- * the OID of the table and the times of inserted rows, so that late rows are also read. Rows are found by polling if a trigger
- * cannot be created, and while no connection listens.
+ * Subscribes to notifications about new rows (`notify=true`). Statement triggers on each table send the OID of the table and the
+ * times of inserted rows, so that late rows are also read. PostgreSQL delivers the notifications when the transaction commits.
+ * Rows are found by polling if a trigger cannot be created, and while no connection listens.
  *
  * closed -> listening -> (the connection ends) waiting -> listening … -> closed
  */

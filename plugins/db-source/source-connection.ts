@@ -73,7 +73,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof DatabaseError && mayRecover(error);
 }
 
-/** Returns true if the server cannot be reached or accepts no connections, so that a new connection shows that it has recovered. */
+/** Returns true if the server cannot be reached or accepts no connections. Then a successful connection proves that it has recovered. */
 export function isLost(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && isUnreachableOrFull(error);
 }

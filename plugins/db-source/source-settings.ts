@@ -115,7 +115,7 @@ export function defaultPrecision(format: EncodedFormatName): Precision {
   return encodedFormats[format].precisions[0];
 }
 
-/** Returns problems with combinations of options, regular expressions and times. Each option must be valid on its own. */
+/** Returns invalid combinations of options, regular expressions and times. Throws a ConfigError if an option is invalid on its own. */
 export function settingProblems(config: ConnectorConfig): SettingProblem[] {
   const options = parseOptions(sourceOptions, config);
   const problems: SettingProblem[] = [];

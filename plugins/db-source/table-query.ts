@@ -147,7 +147,10 @@ export class TableQuery {
     return `(${[this.#by, ...(this.#order.key ?? []).map(({ name }) => `t.${quoteIdentifier(name)}`)].join(', ')})`;
   }
 
-  /** A row comparison uses one operator for all columns; operators of extensions require the search path. */
+  /**
+   * The operator of a row comparison, which applies to all columns. It can be qualified only if all key columns have
+   * built-in operators. PostgreSQL finds the operators of extensions by the search path.
+   */
   #tupleGreater(): string {
     const isBuiltIn = (this.#order.key ?? []).every(({ operatorSchema }) => operatorSchema === 'pg_catalog');
     return isBuiltIn ? GREATER : '>';

@@ -125,7 +125,7 @@ export class TableReader implements FeedReader {
     return { position, transaction, from, sent: this.#isLive() ? late.sent : undefined, timeline, oid };
   }
 
-  /** The state for a reader that continues from this position: which rows of the past were sent. */
+  /** The state that records which recent rows were sent. The next reader continues with it from this position. */
   get readerState(): ReaderState {
     return { late: this.#late, ranges: this.#ranges?.ranges };
   }
@@ -142,7 +142,7 @@ export class TableReader implements FeedReader {
     return this.#run?.cursor.isClosed === false || this.#ranges?.hasOpenCursor === true;
   }
 
-  /** True if the cursor had to be closed although the table has no index, so that each new query sorts the whole table again. */
+  /** True if a cursor had to be closed early and the table has no index, so that each new query sorts the whole table again. */
   get needsCursor(): boolean {
     return this.#wasRefusedCursor;
   }

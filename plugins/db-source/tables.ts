@@ -4,7 +4,7 @@ import { tableText, type Table } from '../database/index.ts';
 export interface SourceTable extends Table {
   /** The FROM item, with the alias `t`. */
   readonly source: string;
-  /** OID of the table; a recreated table has another one. `undefined` for a query. */
+  /** OID of the table, which changes when the table is recreated; `undefined` for a query. */
   readonly oid: string | undefined;
   /** True if rows contain the transaction that wrote them (`xmin`). */
   readonly hasXmin: boolean;

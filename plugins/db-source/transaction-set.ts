@@ -12,7 +12,10 @@ const MAX_TRANSACTIONS = 100_000;
 const MAX_RUNS = 10_000;
 const FORM = /^(?:\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)?$/;
 
-/** A growing set of transactions, stored as the 32 bits in xmin. Its text contains runs of distances from the first id: `0-4,7`. */
+/**
+ * A growing set of transaction ids. Members are 32-bit numbers, as in xmin. The text of the set lists ranges of ids relative to
+ * the first id: `0-4,7`.
+ */
 export class TransactionSet {
   readonly #first: bigint;
   readonly #members = new Set<number>();

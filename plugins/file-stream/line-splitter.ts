@@ -16,7 +16,7 @@ export class LineSplitter {
   #buffer = Buffer.alloc(INITIAL_BYTES);
   #start = 0;
   #end = 0;
-  /** There is no line end before this position. */
+  /** The buffer has no line end before this position. */
   #scanned = 0;
 
   push(chunk: Uint8Array): void {

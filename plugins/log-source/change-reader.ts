@@ -50,7 +50,7 @@ export class ChangeReader {
   #xid = 0n;
   #time = new EventTime(0n);
   #current: TransactionOrigin | undefined;
-  /** Time of the last commit, or of the start before the first commit. Messages outside of transactions use it, as they have no time. */
+  /** Time of the last commit, or of the start of the stream. Messages outside of transactions use it, because they have no time. */
   #lastTime = new EventTime(BigInt(Date.now()) * 1000n);
 
   /** @param sent the position after the last record that was sent */
@@ -92,7 +92,7 @@ export class ChangeReader {
     try {
       if (!rows.begin(packer, message, lsn, this.#transactionOrigin())) return false;
     } catch {
-      // `recordsOf` fails in the same way, and reports it.
+      // `recordsOf` then fails with the same error, and reports it.
       return false;
     }
     const operation = type === INSERT ? 'INSERT' : 'UPDATE';
@@ -227,7 +227,7 @@ export class ChangeReader {
     }
   }
 
-  /** The origin of all changes of the current transaction. Its `lastCommit` stays the same when a logical message follows. */
+  /** The origin of all changes of the current transaction. A logical message within the transaction does not change it. */
   #transactionOrigin(): TransactionOrigin {
     this.#current ??= {
       snapshot: null,

@@ -168,7 +168,10 @@ export class ChangeRecords {
     return this.#headers;
   }
 
-  /** Returns a writer of inserts and updates as JSON; `undefined` if the settings require other records besides them, or skip them. */
+  /**
+   * Returns a writer of inserts and updates as JSON; `undefined` if the settings skip inserts or updates, require records of
+   * transactions, or name the table as the signal table.
+   */
   #jsonRows(table: TableRecords, json: JsonEncoding): JsonRows | undefined {
     const { skips, transactionMetadata, isSignalTable, prefix, connection } = this.#settings;
     const { schema, name } = table.definition;

@@ -19,7 +19,7 @@ export class Confirmations {
   #acknowledged: bigint | undefined;
   #acknowledgedAtCommit: bigint | undefined;
 
-  /** @param lastCommit place in the log; the records come after all transactions that committed before it */
+  /** @param lastCommit LSN; the records come after all transactions that committed before it */
   sent(records: readonly Sent[], lastCommit: bigint): void {
     if (records.length === 0) return;
     let group = this.#groups.at(-1);
@@ -42,7 +42,7 @@ export class Confirmations {
     }
   }
 
-  /** Returns the place before which the server may remove its log; `undefined` if no place is known yet. */
+  /** Returns the LSN before which the server may remove its log; `undefined` if it is not known yet. */
   commit(): bigint | undefined {
     const stored = this.#acknowledgedAtCommit;
     this.#acknowledgedAtCommit = this.#acknowledged;

@@ -9,7 +9,7 @@ import type { LogSettings } from './settings.ts';
 export interface StreamSource {
   readonly server: ServerLog;
   readonly slot: SlotState | undefined;
-  /** Returns the place at which the server's timeline departed from an earlier timeline; `undefined` if its history lacks the earlier one. */
+  /** Returns the LSN at which the server's timeline branched off an earlier timeline; `undefined` if its history lacks the earlier one. */
   readonly forkOf: (timeline: number) => Promise<bigint | undefined>;
 }
 
@@ -29,7 +29,7 @@ export async function findGap(
   const { identity, end } = server;
   const reached = reachedBy(stored);
   const position = lsnText(reached);
-  // Some changes of the transaction after the last complete one may have been read, too.
+  // The last message that was sent may belong to a transaction that was not sent completely, and then has a later LSN.
   const lastRead = stored.position?.last?.lsn ?? 0n;
   const read = lastRead > reached ? lastRead : reached;
   if (log !== undefined && log.system !== identity.system) {

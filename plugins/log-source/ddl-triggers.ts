@@ -21,7 +21,7 @@ const TRIGGERS = ownStatement(
 
 /**
  * Installs event triggers that store the structure of each table as a row of `sluice_ddl.tables`. When a statement changes a structure,
- * they change the row in the same transaction. Because of the replica identity, the log contains the row before and after the change. A
+ * a trigger changes the row in the same transaction. Because of the replica identity, the log contains the row before and after it. A
  * logical message would not be safe, because every user may write one, and the sink executes the changes. For the same reason, a schema
  * that belongs to a user who is not a superuser is refused.
  *

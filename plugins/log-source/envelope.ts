@@ -17,7 +17,7 @@ const SNAPSHOT_MARKS = [
   'incremental',
 ] as const;
 
-/** Place of a row in a snapshot; `null` for rows of the log. */
+/** Position of a row in a snapshot, such as first or last; `null` for rows of the log. */
 export type SnapshotMark = (typeof SNAPSHOT_MARKS)[number] | null;
 
 const SNAPSHOT = new Schema('string', {
@@ -77,7 +77,7 @@ export function envelopeSchema(name: string, value: Schema): Schema {
   );
 }
 
-/** Place of a row in its transaction (`provide.transaction.metadata`). */
+/** The transaction of a row, and the number of the row in it (`provide.transaction.metadata`). */
 export interface TransactionPlace {
   readonly id: string;
   readonly order: bigint;
@@ -130,10 +130,10 @@ export interface RowTable {
   readonly table: string;
 }
 
-/** The place of a row in the log or in a snapshot. */
+/** Where a row comes from: its LSN and transaction, or its position in a snapshot. */
 export interface RowOrigin {
   readonly snapshot: SnapshotMark;
-  /** End of the previous transaction in the log; `undefined` if there was none since the slot was created. */
+  /** LSN of the end of the previous transaction; `undefined` if there was none since the slot was created. */
   readonly lastCommit: bigint | undefined;
   readonly lsn: bigint;
   /** `null` for messages outside of transactions. */

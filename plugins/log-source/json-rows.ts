@@ -25,7 +25,7 @@ const HEAD_BYTES = 5;
 /** The origin of the changes of one transaction. All changes share one object, so that its JSON is made only once. */
 export type TransactionOrigin = Omit<RowOrigin, 'lsn'>;
 
-/** Writes one cell as JSON, after it has reserved space for the bytes in the writer. */
+/** Reserves space in the writer, and then writes one cell as JSON. */
 type WriteCell = (out: ByteWriter, cells: RowCells, index: number) => void;
 
 interface JsonColumn {
@@ -87,7 +87,7 @@ export class JsonRows {
   /**
    * Begins a record in the packer, and writes an insert or an update. The caller must then end or undo the record in the packer.
    * @param message a message of the type I or U
-   * @returns false if the key has changed or a value is too large, so that ChangeRecords must make the record. Then no record was begun
+   * @returns false if the key has changed or the record is too large, so that ChangeRecords must make the record. Then no record was begun
    * @throws Error if a value cannot be converted. Then no record was begun
    */
   begin(packer: RecordPacker, message: Buffer, lsn: bigint, origin: TransactionOrigin): boolean {

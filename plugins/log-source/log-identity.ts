@@ -1,7 +1,7 @@
 import type { ReplicationConnection } from '../database/index.ts';
 import { parseLsn } from './lsn.ts';
 
-/** Identifies the log that a place belongs to. Each initdb creates a new system, and each promotion of a standby creates a new timeline. */
+/** Identifies the log that an LSN belongs to. Each initdb creates a new system, and each promotion of a standby creates a new timeline. */
 export interface LogIdentity {
   /** The system identifier. */
   readonly system: string;
@@ -22,7 +22,7 @@ export async function readServerLog(connection: ReplicationConnection): Promise<
 }
 
 /**
- * Reads the place at which the server's timeline departed from an earlier timeline; `undefined` if its history lacks the earlier one.
+ * Reads the LSN at which the server's timeline branched off an earlier timeline; `undefined` if its history lacks the earlier one.
  * @throws DatabaseError
  */
 export async function readFork(
@@ -35,14 +35,15 @@ export async function readFork(
 }
 
 /**
- * Finds a timeline in a history file. Each line of the file has a timeline, the place at which the server left it, and the reason.
+ * Finds a timeline in a history file, and returns the LSN at which the server left it. Each line of the file has a timeline, this
+ * LSN, and the reason.
  *
  * @internal
  */
 export function forkIn(history: string, timeline: number): bigint | undefined {
   for (const line of history.split('\n')) {
-    const [, left = '', place = ''] = /^(\d{1,10})\s{1,20}([0-9A-F]{1,8}\/[0-9A-F]{1,8})/.exec(line.trim()) ?? [];
-    if (left === String(timeline)) return parseLsn(place);
+    const [, left = '', lsn = ''] = /^(\d{1,10})\s{1,20}([0-9A-F]{1,8}\/[0-9A-F]{1,8})/.exec(line.trim()) ?? [];
+    if (left === String(timeline)) return parseLsn(lsn);
   }
   return undefined;
 }

@@ -61,11 +61,11 @@ export class LogSourceTask implements SourceTask {
   #open: OpenStream | undefined;
   /** Position of the last change that a poll returned; `undefined`: no change yet. */
   #sent: LogPosition | undefined;
-  /** The place where the stream starts if nothing was sent yet. */
+  /** The LSN at which the stream starts if nothing was sent yet. */
   #startLsn = 0n;
   #isStreaming = true;
   #confirmations = new Confirmations();
-  /** The last offset without a record, and the earliest time of the next one, on the clock of `performance.now()`. */
+  /** Offsets without a record: the LSN in the last one, and the earliest time of the next one (`performance.now()`). */
   #idleOffset = { whole: 0n, dueAt: 0 };
 
   constructor(door: LogDoor) {
@@ -206,7 +206,7 @@ export class LogSourceTask implements SourceTask {
     this.#startLsn = lsn;
   }
 
-  /** Begins a snapshot. Meanwhile, the stream is not read. */
+  /** Begins a snapshot. The stream is not read until the snapshot has ended. */
   async #beginRequestedSnapshot({ includes }: SnapshotSignal): Promise<void> {
     const { settings, executor, context } = this.#parts;
     const tables = (await capturedTables(executor, settings)).filter((table) => includes(table));
@@ -219,7 +219,8 @@ export class LogSourceTask implements SourceTask {
   async #pollLog(): Promise<readonly PolledPart[]> {
     const { settings, context, heartbeat, records } = this.#parts;
     if (this.#open === undefined) {
-      // The statement's transaction then precedes the first change in the stream, so that the change has a last commit.
+      // The heartbeat statement commits a transaction before the first change in the stream, so that this change has a
+      // `lastCommit`.
       await heartbeat.runStatement();
       this.#open = await this.#openStream();
       if (this.#open === undefined) return [];
@@ -256,7 +257,7 @@ export class LogSourceTask implements SourceTask {
     return [{ sourcePartition: records.partition, sourceOffset: toOffset(reader.position) }];
   }
 
-  /** Opens the stream. Returns `undefined` if changes are missing, so that a snapshot was begun instead. */
+  /** Opens the stream. If changes are missing, begins a snapshot instead and returns `undefined`. */
   async #openStream(): Promise<OpenStream | undefined> {
     const { settings, context } = this.#parts;
     const { slot } = settings;

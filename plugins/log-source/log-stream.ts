@@ -40,9 +40,9 @@ export class LogStream {
   #failure: DatabaseError | undefined;
   #wake: (() => void) | undefined;
   #received = 0n;
-  /** Confirmed place. It is 0 at first, which does not move the slot: records before the start of the stream may not be stored yet. */
+  /** Confirmed LSN. It is 0 at first, which does not move the slot, because records before the start of the stream may not be stored yet. */
   #confirmed = 0n;
-  /** All messages before this place are in the queue or were taken from it. */
+  /** All messages before this LSN are in the queue or were taken from it. */
   #sentUpTo = 0n;
   #silence = { since: performance.now(), bytesRead: 0 };
   #timers: NodeJS.Timeout[] = [];
@@ -91,7 +91,7 @@ export class LogStream {
     }
     this.#taken += 1;
     if (this.#taken * 2 > this.#queue.length) {
-      // At this point more chunks were taken than remain, so copying the remaining ones costs a constant time per chunk.
+      // Fewer chunks remain than were taken, so the cost of copying is constant per taken chunk.
       this.#queue = this.#queue.slice(this.#taken);
       this.#taken = 0;
     }
@@ -115,7 +115,7 @@ export class LogStream {
     return { messages: this.#length, bytes: this.#bytes };
   }
 
-  /** All messages before this place were taken; 0 if unknown. */
+  /** All messages before this LSN were taken; 0 while messages are queued. */
   get takenUpTo(): bigint {
     return this.hasMessages ? 0n : this.#sentUpTo;
   }

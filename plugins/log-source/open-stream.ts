@@ -57,7 +57,7 @@ export async function openStream(
   const { slot, queue, publication } = settings;
   const { logger, signal, json } = context;
   const sent: LogPosition = { lastCommit: undefined, last: undefined, ...position, log: server.identity };
-  // After a snapshot of Debezium, the first commit can begin at the place in its offset, and `begin` is one byte after this place.
+  // After a snapshot of Debezium, the first commit can begin at the LSN in the offset, and `begin` is one byte after that LSN.
   const start = wholeBefore(sent) ?? begin - 1n;
   const names = quoteLiteral(quoteIdentifier(publication.name));
   const command =

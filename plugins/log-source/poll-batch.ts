@@ -10,14 +10,14 @@ export type PolledPart = PolledRecord | SourceBlock;
 
 const NO_HEADERS = new PackedHeaders([]);
 
-/** The records of one poll, with the places that may be confirmed to the server once the records are stored. */
+/** The records of one poll, with the LSNs that may be confirmed to the server once the records are stored. */
 export class RecordBatch {
   readonly parts: PolledPart[] = [];
   readonly #groups: { readonly parts: readonly PolledPart[]; readonly whole: bigint | undefined }[] = [];
   /** The number of records and offsets, including the records in blocks. */
   size = 0;
 
-  /** @param whole place in the log; the records come after all transactions that committed before it */
+  /** @param whole LSN; the records come after all transactions that committed before it */
   add(parts: readonly PolledPart[], whole: bigint | undefined): void {
     if (parts.length === 0) return;
     for (const part of parts) {

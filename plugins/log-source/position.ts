@@ -14,13 +14,13 @@ import type { LogMessage } from './pgoutput.ts';
  * of the last message that was sent within the next transaction.
  */
 export interface LogPosition {
-  /** End of the last transaction that was sent completely; `undefined` if there was none since the slot was created. */
+  /** LSN of the end of the last transaction that was sent completely; `undefined` if none was sent since the slot was created. */
   readonly lastCommit: bigint | undefined;
   /** The last message that was sent, which normally belongs to the transaction after `lastCommit`. */
   readonly last: LastMessage | undefined;
-  /** The log to which these places belong; `undefined` in offsets that Debezium stored. */
+  /** The log to which these LSNs belong; `undefined` in offsets that Debezium stored. */
   readonly log?: LogIdentity | undefined;
-  /** All changes before this place were sent. It is after `lastCommit` if the captured tables have not changed since then. */
+  /** All changes before this LSN were sent. It is higher than `lastCommit` if the captured tables have not changed since then. */
   readonly idle?: bigint | undefined;
 }
 
@@ -56,26 +56,26 @@ export function toOffset(position: LogPosition): SourceCoordinates {
   return log === undefined ? offset : Object.assign(offset, identityOffset(log));
 }
 
-/** Returns the place before which all committed transactions were sent; `undefined` if there is none. */
+/** Returns the LSN before which all committed transactions were sent; `undefined` if none was sent yet. */
 export function wholeBefore({ lastCommit, idle }: LogPosition): bigint | undefined {
   return idle !== undefined && idle > (lastCommit ?? 0n) ? idle : lastCommit;
 }
 
-/** A parsed offset: either a position in the log, or the state of a snapshot and the place after which changes follow. */
+/** A parsed offset: either a position in the log, or the state of a snapshot and the LSN after which changes follow. */
 export interface StoredPosition {
   /** The position; `undefined` if no change was sent yet. */
   readonly position: LogPosition | undefined;
   /** Whether a snapshot has begun and not ended. */
   readonly isSnapshotOpen: boolean;
-  /** The place at which the snapshot was taken, after which changes follow; only if `position` is undefined. */
+  /** The LSN in the offset of a snapshot: one byte before the LSN of the snapshot. Only set if `position` is undefined. */
   readonly snapshotLsn: bigint | undefined;
   readonly log: LogIdentity | undefined;
 }
 
-/** The place up to which changes were sent. The slot is never moved past it until further changes were sent. */
+/** The LSN up to which changes were sent. The connector does not move the slot past this LSN until further changes were sent. */
 export function reachedBy({ position, snapshotLsn }: StoredPosition): bigint {
   const whole = position === undefined ? undefined : (wholeBefore(position) ?? position.last?.lsn);
-  // The offset of a snapshot is one byte before the place where it was taken.
+  // The offset of a snapshot is one byte before the LSN at which the snapshot was taken.
   return whole ?? (snapshotLsn === undefined ? 0n : snapshotLsn + 1n);
 }
 

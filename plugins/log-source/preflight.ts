@@ -106,7 +106,7 @@ function serverFindings(server: Requirements, { slot, names }: LogSettings): Pre
   return findings;
 }
 
-/** Checks the slot, or whether the slot can be created. A slot that a program is reading needs no further WAL sender. */
+/** Checks the slot, or whether it can be created. Also checks for a free WAL sender, unless a program already reads the slot. */
 async function slotFindings(
   executor: Executor,
   settings: LogSettings,
@@ -162,7 +162,7 @@ function publicationFindings(
   if (publication === undefined) {
     if (autocreate === 'disabled') {
       const fix = `CREATE PUBLICATION ${quoted} FOR TABLE ${list === '' ? '…' : list};`;
-      // Debezium accepts the configuration: the publication may be created before the task starts.
+      // Only a warning, as Debezium accepts this configuration: the publication may still be created before the task starts.
       const message = 'does not exist, and publication.autocreate.mode=disabled: tasks fail until it is created';
       return [of(option, warn(about, message, fix))];
     }
@@ -308,7 +308,7 @@ async function connectionFindings(settings: LogSettings): Promise<PreflightFindi
     return [of(option, ok(about, 'is accepted'))];
   } catch (error) {
     const { message } = toError(error);
-    // The address is that of a pooler, and the message already says how to fix it.
+    // A ConnectError means that the address is that of a pooler. Its message already says how to fix this.
     if (error instanceof ConnectError) return [of(option, fail(about, message))];
     const fix = `allow the user to replicate in pg_hba.conf, or name the server itself in ${settings.names.address}`;
     return [of(option, fail(about, `is refused: ${message}`, fix))];

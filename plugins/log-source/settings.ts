@@ -92,13 +92,13 @@ export interface LogSettings {
   /** Whether a table is the signal table. */
   readonly isSignalTable: (table: TableNaming) => boolean;
   readonly includesColumn: (table: TableNaming, column: string) => boolean;
-  /** Key columns of a table from `message.key.columns`; `undefined`: those of the primary key. */
+  /** Key columns of a table from `message.key.columns`; `undefined` if the table's own key is used. */
   readonly keyColumnsOf: (table: TableNaming) => readonly string[] | undefined;
   readonly topicOf: (table: TableNaming) => TableTopic;
   readonly masks: readonly ColumnMask[];
   readonly propagated: Propagated;
   readonly includesMessage: (prefix: string) => boolean;
-  /** Whether records contain their transaction and their place in it, and the begin and end of transactions have records. */
+  /** Whether records contain their transaction and their number in it, and whether its begin and end have records of their own. */
   readonly transactionMetadata: boolean;
   /** Topic of notifications; `undefined`: no notifications are sent. */
   readonly notificationTopic: string | undefined;

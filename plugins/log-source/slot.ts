@@ -37,7 +37,7 @@ export async function exportSnapshot(
   return { lsn: parseLsn(lsn ?? ''), name: snapshot ?? '', log };
 }
 
-/** Creates the slot. Returns the place after which its changes begin. @throws DatabaseError */
+/** Creates the slot. Returns the LSN after which its changes begin. @throws DatabaseError */
 export async function createSlot(connection: ReplicationConnection, settings: LogSettings): Promise<bigint> {
   const kind = { isTemporary: false, isExporting: false };
   const { rows } = await connection.command(createSlotCommand(settings.slot.name, kind, settings));

@@ -21,7 +21,7 @@ import { tableText } from './table-naming.ts';
 /** A snapshot that was exported when a slot was created. */
 export interface ExportedSnapshot {
   readonly name: string;
-  /** The snapshot contains the transactions that committed before this place in the log. */
+  /** The snapshot contains the transactions that committed before this LSN. */
   readonly lsn: bigint;
   readonly log: LogIdentity;
   /** The offset of all records, if changes were sent before the snapshot. */
@@ -48,7 +48,7 @@ interface Row {
  * Reads the tables one after another in a transaction with the exported snapshot. Yields batches of records. The last record has the
  * offset after which changes follow.
  *
- * Each row is held back until the next one is known, because the last row of a table and that of the snapshot are marked.
+ * Each row is held back until the next one is known, because the last row of each table and the last row of the snapshot are marked.
  */
 export async function* readSnapshot(
   tables: readonly ListedTable[],
@@ -161,7 +161,7 @@ class MarkedRows {
     return { lsn: this.#lsn, txId: lastXid, ts_usec: nowMicros, ...state, ...identityOffset(this.#snapshot.log) };
   }
 
-  /** One byte before the place of the snapshot, because the first change can be at this place and must compare as later. */
+  /** One byte before the LSN of the snapshot. The first change can have that LSN, and must compare as later. */
   get #lsn(): bigint {
     return this.#snapshot.lsn - 1n;
   }

@@ -44,7 +44,7 @@ export class TransactionCounts implements EndedTransaction {
     this.xid = xid;
   }
 
-  /** Counts a row, and returns its place. As in Debezium, the ID contains the LSN of the row, so it differs from row to row. */
+  /** Counts a row. Returns its transaction and number. As in Debezium, `id` contains the LSN of the row, so it differs from row to row. */
   count(of: TableNaming, lsn: bigint): TransactionPlace {
     const table = tableText(of);
     const tableOrder = (this.tables.get(table) ?? 0n) + 1n;

@@ -74,7 +74,7 @@ export class MockSourceTask implements SourceTask {
   }
 }
 
-/** Drops its records. To fail without records, it requests an offset commit, which then fails. */
+/** Discards its records. It fails in `preCommit`, which it requests, so that it also fails if there are no records. */
 export class MockSinkTask implements SinkTask {
   #timer: NodeJS.Timeout | undefined;
   #fails = false;

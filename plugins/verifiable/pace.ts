@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Turn } from '../../src/index.ts';
 
-/** Maximum wait of one call. */
+/** Maximum time for which one call of `isDue` waits. */
 const MAX_WAIT_MS = 250;
-/** Assumed size of a record, by which the length of a turn of the event loop is limited. */
+/** Assumed size of a record in bytes. It determines after how many records the event loop may run other work. */
 const RECORD_BYTES = 200;
 
 /** Spaces records evenly (org.apache.kafka.common.utils.ThroughputThrottler). */

@@ -34,8 +34,8 @@ function converterClass(what: string, order: number, interfaceName: string) {
 }
 
 /**
- * A validator that accepts every value, because the class is checked when it is looked up. The text is that of
- * Connect's two validators.
+ * A validator that accepts every value, because the class is checked when it is looked up. Its text is that of the two
+ * validators that Connect has for this option.
  */
 function anyClassOf(interfaceName: string) {
   const text = `A concrete subclass of org.apache.kafka.connect.storage.${interfaceName}, A class with a public, no-argument constructor`;

@@ -4,8 +4,8 @@ import type { Properties } from './worker-config.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Debezium's image requires this variable. The names of its other variables are too general, so they are read only if
- * this one is set.
+ * Debezium's image requires this variable. The names of the other variables of the image are too general, so they are
+ * read only if this variable is set.
  */
 const DEBEZIUM_SIGN = 'CONFIG_STORAGE_TOPIC';
 

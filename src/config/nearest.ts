@@ -1,4 +1,4 @@
-/** Longer names are not compared, to limit the time. */
+/** A longer `given` is not compared, to limit the time. */
 const MAX_LENGTH = 100;
 /** One typo is accepted per this number of characters. */
 const CHARACTERS_PER_TYPO = 4;
@@ -7,9 +7,10 @@ const MAX_TYPOS = 3;
 const MIN_PREFIX = 5;
 
 /**
- * The known name that was probably meant; `undefined` if there is none. It is the name with the fewest typos (an extra,
- * missing, wrong or transposed character). If no name is similar enough, it is the only name that is a prefix of `given`
- * or of which `given` is a prefix; a `-`, `.` or `_` must follow the prefix.
+ * The known name that was probably meant; `undefined` if there is none. If names are similar to `given`, it is the one
+ * with the fewest typos (an extra, missing, wrong or transposed character). Otherwise, prefixes are compared: the result
+ * is the name that begins with `given`, or with which `given` begins, unless several names do. A `-`, `.` or `_` must
+ * follow the prefix.
  */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   if (given.length > MAX_LENGTH) return undefined;

@@ -51,7 +51,7 @@ export function classFinder(plugins: PluginChoices): ClassFinder {
 
 const KINDS = Object.keys(INTERFACES) as readonly ChoiceKind[];
 
-/** As in Java, a version is listed once for each kind of the class. */
+/** Versions of a class. As in Java, a class of several plugin kinds has its version listed once for each kind. */
 function versionsOf(plugins: PluginChoices, className: string): string[] {
   return KINDS.flatMap((kind) => plugins.ofType(kind))
     .filter((plugin) => plugin.className === className)
@@ -88,7 +88,7 @@ export function recommendClasses(plugins: PluginChoices, kind: ChoiceKind): Reco
   };
 }
 
-/** Recommends the versions of the plugin that another option names; hidden if it names none. */
+/** Recommends the versions of the plugin that `option` names. The version option is hidden if `option` is not set. */
 export function recommendVersions(plugins: PluginChoices, kind: ChoiceKind, option: string): Recommender {
   return {
     validValues: (_name, parsed) => {

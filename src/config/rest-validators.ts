@@ -110,7 +110,10 @@ function splitRules(text: string): string[] {
   return rules.filter((rule) => rule !== '');
 }
 
-/** A rule in double quotes, surrounded only by blanks up to the comma or the end at `end`. */
+/**
+ * The rule in double quotes that begins at `from`, and the index of the comma or end of the text behind it. `undefined` if the
+ * text at `from` is not a quoted rule.
+ */
 function quotedRule(text: string, from: number): { rule: string; end: number } | undefined {
   const open = afterBlanks(text, from);
   if (text.charAt(open) !== '"') return undefined;

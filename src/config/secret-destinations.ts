@@ -42,10 +42,11 @@ function decoded(url: string): string {
 
 /**
  * Determines the secrets that must not be sent while the configuration differs from the stored one. Secrets are the
- * stored values of `kept` and the values of variables. If an address or class has changed, the secrets whose keys begin
- * with the same word are withheld. If `connector.class`, or an address or class whose key has no dot, has changed, all
- * secrets are withheld; a secret whose key has no dot is withheld if any address or class has changed. A variable that
- * is not stored under its key is always withheld.
+ * stored values of the keys `kept`, and the values of variables.
+ * - If an address or class has changed, the secrets whose keys have the same part before the first dot are withheld.
+ * - If `connector.class`, or an address or class whose key has no dot, has changed, all secrets are withheld.
+ * - A secret whose key has no dot is withheld if any address or class has changed.
+ * - A value with variables is withheld if it differs from the stored value of its key.
  */
 export function withheld(config: Config, kept: Iterable<string>, stored: Config): Withheld {
   const variables = new Set(variableKeys(config));

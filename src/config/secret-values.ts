@@ -20,7 +20,7 @@ const PASSWORDS_WITHIN: readonly RegExp[] = [
 ];
 
 /**
- * Whether the value of an option must be hidden: by its declared type, otherwise by its name, and always if it contains a password
+ * Whether the value of an option must be hidden, because of the declared type, the name of the option, or a password within the value
  * (a URL, a list of parameters, JSON, a header, a private key). References to config providers are not secrets.
  */
 export function isSecretValue(key: string, value: string, type: string | undefined): boolean {

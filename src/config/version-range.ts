@@ -38,7 +38,7 @@ function inPart(open: string, low: string, isPair: boolean, high: string, close:
   };
 }
 
-/** Compares numeric parts by value. A qualifier (`-SNAPSHOT`) precedes the release; others are compared as text. */
+/** Compares numeric parts by value, and other parts as text. A version with a qualifier (`-SNAPSHOT`) precedes its release. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [versionParts(a), versionParts(b)];
   for (let index = 0; index < Math.max(left.length, right.length); index++) {

@@ -39,7 +39,7 @@ export interface DistributedWorkerConfig extends WorkerConfigBase {
     readonly config: InternalTopic;
     readonly offset: InternalTopic;
     readonly status: InternalTopic;
-    /** Sluice's own topic. */
+    /** Sluice's own topic (`sluice.storage.topic`), for state that Kafka Connect does not have. */
     readonly own: InternalTopic;
   };
 }
@@ -174,8 +174,8 @@ function distributedParts(
 }
 
 /**
- * The settings with which an internal topic is created: the other keys under `offset.storage.` and the similar
- * prefixes.
+ * The settings with which an internal topic is created: the keys under `config.storage.`, `offset.storage.` or
+ * `status.storage.` that are not options of the worker.
  */
 function topicSettings(kind: string, properties: Properties, warnings: string[]): Properties {
   const settings: Record<string, string> = {};
@@ -231,7 +231,7 @@ export function withPrefix(properties: Properties, prefix: string): Record<strin
   return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
 }
 
-/** Such warnings are reported with the errors, because a missing key may be a misspelled one. */
+/** Whether a warning suggests another key. These warnings are reported with the errors, because a missing key may be misspelt. */
 function isMisspelling(warning: string): boolean {
   return warning.includes('did you mean');
 }

@@ -20,10 +20,10 @@ export interface DevOptions {
   readonly bootstrapServers: string | undefined;
 }
 
-/** Files and folders of a stack in its folder. */
-const KEPT = ['kafka', 'kafka.log', 'kafka.properties', 'postgres', 'postgres.log', 'tls', 'worker.log'];
+/** Files and folders in the data folder of a stack, which `--fresh` removes. */
+const STACK_FILES = ['kafka', 'kafka.log', 'kafka.properties', 'postgres', 'postgres.log', 'tls', 'worker.log'];
 const REFRESH_MS = 1000;
-/** The time of `--exit-after` starts when all tasks run, or after this time at the latest. */
+/** Maximum wait for all tasks to run. The time of `--exit-after` starts when they run, or after this wait. */
 const TASKS_START_MS = 60_000;
 /** Time at the end for rows in flight to arrive before they are counted. */
 const SETTLE_MS = 1500;
@@ -106,8 +106,8 @@ export async function runDev(options: DevOptions): Promise<number> {
 async function prepareFolder(state: string, fresh: boolean): Promise<void> {
   try {
     // The folder itself is not removed, because a folder that the user named may contain other files.
-    const kept = fresh ? KEPT.map((name) => join(state, name)) : [];
-    for (const path of kept) await rm(path, { recursive: true, force: true });
+    const paths = fresh ? STACK_FILES.map((name) => join(state, name)) : [];
+    for (const path of paths) await rm(path, { recursive: true, force: true });
     await mkdir(state, { recursive: true });
     await access(state, constants.W_OK);
   } catch (error) {

@@ -73,8 +73,8 @@ export function parseInterfaces(text: string): readonly InterfaceCounters[] {
 }
 
 /**
- * Renders the sample as line protocol with timestamps in milliseconds. CPU usage is that since `previous`, in per cent; it is missing
- * without a previous sample.
+ * Renders the sample as line protocol with timestamps in milliseconds. CPU usage, in per cent, is that of the time since `previous`.
+ * Without a previous sample, it is omitted.
  * @internal
  */
 export function renderHostMetrics(sample: HostSample, previous?: HostSample): readonly string[] {

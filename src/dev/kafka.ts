@@ -14,14 +14,14 @@ import type { OnProgress } from './progress.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
 export interface KafkaOptions {
-  /** Created if missing, and kept. Absent: a temporary folder. */
+  /** The data folder, which is created if it is missing. Absent: a temporary folder, which `discard` deletes. */
   readonly dataDir?: string;
   /** Absent: a free port. */
   readonly port?: number;
   readonly extras?: BrokerExtras;
   /** Default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Default: `process.env`. KAFKA_HOME, JAVA_HOME, PATH, XDG_CACHE_HOME and the variables of Docker are used. */
+  /** Default: `process.env`. KAFKA_HOME, JAVA_HOME and its variants, PATH, XDG_CACHE_HOME and Docker's variables are used. */
   readonly environment?: NodeJS.ProcessEnv;
   /** Called for steps that take longer than an ordinary start. */
   readonly onProgress?: OnProgress;
@@ -112,7 +112,7 @@ export class LocalKafka {
     }
   }
 
-  /** Shuts the broker down within 2 s; the data stays. */
+  /** Shuts the broker down, and kills it if this takes longer than 2 s. The data stays. */
   async stop(): Promise<void> {
     await this.#process?.stop();
     await this.#clear();

@@ -12,7 +12,7 @@ import { postgresAccount, type PostgresAccount } from './postgres/account.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
 export interface PostgresOptions {
-  /** Created if missing, and kept. Absent: a temporary folder without fsync. */
+  /** The data folder, which is created if it is missing. Absent: a temporary folder without fsync, which `discard` deletes. */
   readonly dataDir?: string;
   /** Absent: a free port. */
   readonly port?: number;
@@ -110,8 +110,8 @@ export class LocalPostgres {
         await this.#startOnce(deadline - Date.now(), signal);
         return;
       } catch (error) {
-        // Backends of a server that was killed with SIGKILL take a moment to notice this. Until then, they keep its
-        // shared memory attached.
+        // Backends of a server that was killed with SIGKILL take a moment to notice this. Until then, they keep the
+        // server's shared memory attached.
         const lingering = (await logTail(this.logFile)).includes('pre-existing shared memory block');
         if (!lingering || Date.now() > deadline) throw error;
         await delay(100, undefined, signal === undefined ? {} : { signal });

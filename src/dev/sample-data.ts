@@ -14,7 +14,7 @@ const PROCESS_TOPIC = 'process-metrics';
 /** Partitions of the sample topics, and of the topic of the example in README.md, whose messages have no key. */
 const SAMPLE_TOPICS = { [HOST_TOPIC]: 2, [PROCESS_TOPIC]: 2, meters: 1 };
 
-/** Timeout of one attempt. */
+/** Timeout of one call of the admin client. */
 const API_TIMEOUT_MS = 15_000;
 /** Maximum time for which the broker may be busy or fenced, as it is for some seconds after a restart. */
 const TOPICS_LIMIT_MS = 60_000;
@@ -54,7 +54,7 @@ export async function createSampleTopics(
 }
 
 async function createMissing(admin: Admin): Promise<void> {
-  // A broker that has just restarted rejects a creation because it has no brokers, even if the topic exists.
+  // Existing topics are not created again, because a cluster whose broker has just restarted rejects every creation.
   const existing = await admin.describeTopics(Object.keys(SAMPLE_TOPICS));
   for (const [name, partitions] of Object.entries(SAMPLE_TOPICS)) {
     if (existing.has(name)) continue;
@@ -96,7 +96,7 @@ function table(name: string, columns: readonly string[], tags: readonly string[]
   ].join(';\n');
 }
 
-/** Each row of `host_peak` has five seconds: it changes during them, and is deleted five seconds later. */
+/** Each row of `host_peak` covers a period of five seconds. It is updated in this period, and deleted five seconds after it. */
 const RECORD_PEAK = `INSERT INTO host_peak (k_timestamp, host, load1, samples)
   VALUES (to_timestamp(floor(extract(epoch FROM now()) / 5) * 5), $1, $2, 1)
   ON CONFLICT (k_timestamp, host) DO UPDATE
@@ -111,7 +111,7 @@ export interface SampleTargets {
 
 /**
  * Once per second, until `signal` aborts: produces the metrics of this host as line protocol and those of this process as `json_db`, and
- * keeps the table `host_peak`. If the data of a second cannot be sent, this is logged, and production continues with the next second.
+ * updates the table `host_peak`. If the data of a second cannot be sent, this is logged, and production continues with the next second.
  */
 export async function produceSampleData(
   { kafka, executor }: SampleTargets,

@@ -12,7 +12,7 @@ export interface ServiceCommand {
   readonly title: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Its working folder; absent: that of this process. */
+  /** Working folder of the service; absent: that of this process. */
   readonly cwd?: string | undefined;
   readonly environment?: NodeJS.ProcessEnv | undefined;
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;

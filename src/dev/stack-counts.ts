@@ -29,7 +29,7 @@ const IMPATIENT: ClientProperties = {
   'request.timeout.ms': '4000',
   'default.api.timeout.ms': '4000',
 };
-/** Longest time of one request to services that may be unreachable. */
+/** How long one call of `read` waits for services that may be unreachable. */
 const READ_LIMIT_MS = 2000;
 
 /**
@@ -52,7 +52,7 @@ export class StackCounts {
     this.#records = new Gauge('Kafka', () => this.#countRecords());
   }
 
-  /** Counts what was added since the first answers. Never rejects, and takes at most two seconds. */
+  /** Counts the rows and records that were added since the first answer of each service. Never rejects, and takes at most two seconds. */
   async read(): Promise<Moved> {
     const connectors = this.#countConnectors().then((counts) => (this.#connectors = counts));
     await Promise.all([

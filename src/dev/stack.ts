@@ -31,7 +31,7 @@ const POSTGRES_PORT = 5432;
 const KAFKA_PORT = 9092;
 const REST_PORT = 8083;
 const DATABASE_API_PORT = 8080;
-/** The log source needs them. */
+/** Settings that the log source needs. */
 const POSTGRES_SETTINGS = { wal_level: 'logical' };
 /** Maximum time for a worker to join its group on a reachable cluster. */
 const WORKER_START_MS = 60_000;
@@ -40,7 +40,7 @@ const WORKER_START_MS = 60_000;
 const WORKER_STOP_MS = 20_000;
 
 export interface StackOptions {
-  /** The existing folder of the data of the services. */
+  /** The folder for the data of the services, which must exist. */
   readonly state: string;
   readonly bootstrapServers: string | undefined;
   readonly onProgress: OnProgress;
@@ -150,7 +150,8 @@ async function prepareDatabase(
     const role = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [SAMPLE]);
     const name = quoteIdentifier(SAMPLE);
     if (role.rowCount === 0) await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD ${quoteLiteral(SAMPLE)}`);
-    // Clients such as Telegraf create their own database, and the log source replicates. Earlier versions created the role without this.
+    // Clients such as Telegraf create their own database, and the log source replicates. Earlier versions created the role without these
+    // attributes.
     await admin.query(`ALTER ROLE ${name} CREATEDB REPLICATION`);
     const database = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [SAMPLE]);
     if (database.rowCount === 0) await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
@@ -221,7 +222,7 @@ function databaseApiProperties(databaseAddress: string, port: number, state: str
     'database.http.connection.url': `jdbc:db://${databaseAddress}`,
     'database.http.default.database': SAMPLE,
     'database.http.tls.directory': tlsFolder(state),
-    // Ctrl-C ends everything within 5 s.
+    // Short enough for Ctrl-C to end the whole stack within 5 s.
     'database.http.shutdown.grace.ms': '2000',
   };
 }

@@ -10,7 +10,7 @@ export interface ConnectorLogLine {
   readonly task: number | null;
   readonly thread: number | null;
   readonly logger: string;
-  /** With the stack of an error. */
+  /** The message, followed by the stack trace if the line reports an error. */
   readonly text: string;
 }
 
@@ -33,7 +33,7 @@ const MAX_TEXT = 8192;
 const MAX_CHARS = 4_000_000;
 /** Memory of a line in addition to its text, in characters. */
 const LINE_CHARS = 200;
-const PLACE = '"connector":"';
+const CONNECTOR_FIELD = '"connector":"';
 
 /**
  * Keeps the last lines of each connector. At the limit, the lines of the connector that has been silent for longest are
@@ -53,7 +53,7 @@ export class ConnectorLog {
 
   /** Adds a line as the logger writes it: JSON. A line without a connector costs only a text search. */
   note(json: string): void {
-    if (!json.includes(PLACE)) return;
+    if (!json.includes(CONNECTOR_FIELD)) return;
     const fields = parsed(json);
     const connector = fields?.['connector'];
     if (fields === undefined || typeof connector !== 'string') return;

@@ -52,11 +52,9 @@ export class EventLoopWatch {
   /** The activity that was entered last, unless it has ended. */
   #entered: Activity | undefined;
   #markedAt = 0;
-  /**
-   * The longest time since the last tick in which no activity was entered or left, and the activity that was entered
-   * before it.
-   */
+  /** Length of the longest interval since the last tick in which no activity was entered or left. */
   #stretchMs = 0;
+  /** The activity whose entry began this interval, if any. */
   #stretchOf: Activity | undefined;
 
   /** When each warning was last logged, by the activities that it names. */
@@ -88,7 +86,7 @@ export class EventLoopWatch {
     };
   }
 
-  /** Runs `work`, which is a batch or a request. If `work` starts in a long turn, the warning about it contains `name`. */
+  /** Runs `work`, which is a batch or a request. If `work` starts in a long turn, the warning about this turn contains `name`. */
   async during<T>(name: string, work: () => T | Promise<T>): Promise<T> {
     const activity: Activity = { name };
     this.#mark(activity);

@@ -41,15 +41,14 @@ export function parseLogLevel(text: string): LogLevel | undefined {
 /**
  * Levels of named loggers, which can be changed while the worker runs (org.apache.kafka.connect.runtime.Loggers). Names
  * are dotted. A level applies to the logger and to all loggers whose names begin with its name, until one of these gets
- * another level. The name of a
- * logger is the field `logger` of a child; children without it belong to the root. References to children are weak, and
- * those of collected children are removed when new children are created.
+ * another level. The name of a logger is the field `logger` of a child; children without this field belong to the root.
+ * References to children are weak, and those of collected children are removed when new children are created.
  */
 export class LogLevels {
   readonly #root: Logger;
   readonly #explicit = new Map<string, LoggerLevel>();
   readonly #known = new Set<string>([ROOT]);
-  /** Levels of single connectors, which take precedence over those of names. */
+  /** Levels of single connectors, which take precedence over the levels of logger names. */
   readonly #connectors = new Map<string, LogLevel>();
   #children: Child[] = [];
   #pruneAt = 64;
@@ -107,7 +106,7 @@ export class LogLevels {
     for (const listener of this.#onConnectorSet) listener(connector, level);
   }
 
-  /** The same as `onSet` for `setConnector`. */
+  /** `listener` is called for every call of `setConnector`, until the returned function is called. */
   onConnectorSet(listener: (connector: string, level: LogLevel | undefined) => void): () => void {
     this.#onConnectorSet.add(listener);
     return () => this.#onConnectorSet.delete(listener);

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../data/bounded-map.ts';
 
 const HIDDEN = '[hidden]';
-/** A shorter value cannot be distinguished from other text. */
+/** Shorter values are not hidden, because they cannot be distinguished from other text. */
 const MIN_LENGTH = 4;
 /** Values of at least this length are hidden everywhere; shorter ones (`test`) only as whole words. */
 const MIN_LENGTH_WITHIN_WORDS = 8;
@@ -15,7 +15,7 @@ export class SecretMask {
   #pattern: RegExp | undefined;
   readonly #onAdd = new Set<(value: string) => void>();
 
-  /** All hidden values, for a mask in another thread. */
+  /** All texts that are hidden, for a mask in another thread. */
   values(): string[] {
     return [...this.#spellings.keys()];
   }
@@ -37,7 +37,7 @@ export class SecretMask {
     this.#pattern = undefined;
   }
 
-  /** Replaces every such value in the text by `[hidden]`. */
+  /** Replaces every known secret in the text by `[hidden]`. */
   hide(text: string): string {
     if (this.#spellings.size === 0) return text;
     this.#pattern ??= patternOf(this.#spellings.keys());

@@ -35,10 +35,10 @@ const MAX_LOGGED_A_MINUTE = 20;
 const MINUTE_MS = 60_000;
 
 /**
- * Installs the last guard of the process. After an unhandled rejection, an exception in a timer or an event emitter, or
- * a call of `process.exit`, the task or connector whose code caused it becomes FAILED. An error of unknown origin is
- * logged and counted (`sluice_unhandled_errors_total`). The worker continues, because an error of a plugin may lose its
- * owner (queueMicrotask), and no plugin may end the work of all others. Called once per process.
+ * Installs the handlers of the process for unhandled errors. After an unhandled rejection, an exception in a timer or
+ * an event emitter, or a call of `process.exit`, the task or connector whose code caused it becomes FAILED. An error of
+ * unknown origin, such as one in a callback of queueMicrotask, is logged and counted (`sluice_unhandled_errors_total`).
+ * The worker continues after each of them, so that no plugin can end the work of the others. Called once per process.
  */
 export function guardProcess(logger: Logger): void {
   const log = new UnknownErrors(logger);

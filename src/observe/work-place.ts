@@ -22,7 +22,7 @@ export interface RecordRange {
   readonly to: number;
 }
 
-/** The last known place of a task in its work. */
+/** The last known activity of a task: the stage of its work, and the records of this stage. */
 export interface Place {
   /** `sink-0` */
   readonly task: string;
@@ -46,8 +46,8 @@ interface SlotText {
 const encoder = new TextEncoder();
 
 /**
- * The current places of the tasks of this thread, in memory that the main thread can read even if the thread is in an endless loop. Each
- * task has a slot with its stage; setting the record costs three stores.
+ * Records what the tasks of this thread are doing (see Place), in memory that the main thread can read even if this thread is in an
+ * endless loop. Each task has a slot. Setting the current record costs three stores.
  */
 class WorkPlaces {
   #buffer: SharedArrayBuffer = new SharedArrayBuffer(WORK_PLACES_BYTES);
@@ -60,7 +60,7 @@ class WorkPlaces {
     lastOf(buffer)[0] = -1;
   }
 
-  /** The place of one task, until it is closed. */
+  /** Assigns a slot to a task until the returned object is closed. */
   open(task: string): TaskPlace {
     let slot = 0;
     while (this.#used.has(slot) && slot < SLOTS - 1) slot++;
@@ -145,8 +145,9 @@ function short(ranges: readonly RecordRange[]): readonly RecordRange[] {
 }
 
 /**
- * Reads a place from the shared memory of a thread. `task`: the task of the place; absent: the place that was entered last.
- * @returns `undefined` if no place is known
+ * Reads from the shared memory of a thread what a task was doing. `task` is the name of the task; if it is absent, the slot that was
+ * written last is read.
+ * @returns `undefined` if nothing is known
  */
 export function readPlace(buffer: SharedArrayBuffer, task?: string): Place | undefined {
   const slots = task === undefined ? [lastOf(buffer)[0] ?? -1] : Array.from({ length: SLOTS }, (_, slot) => slot);
@@ -179,7 +180,7 @@ function slotText(buffer: SharedArrayBuffer, slot: number): SlotText | undefined
   }
 }
 
-/** The slot that was entered last. */
+/** The index of the slot that was written last; -1 if there is none. */
 function lastOf(buffer: SharedArrayBuffer): Int32Array {
   return new Int32Array(buffer, 0, 1);
 }
@@ -196,5 +197,5 @@ function textAt(slot: number): number {
   return LAST_BYTES + slot * SLOT_BYTES + CELL_BYTES + LENGTH_BYTES;
 }
 
-/** The places of this thread. */
+/** The slots of the tasks of this thread. */
 export const workPlaces = new WorkPlaces();

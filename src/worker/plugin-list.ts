@@ -6,7 +6,7 @@ import { toError } from '../errors.ts';
 import { silentLogger } from '../observe/logger.ts';
 
 /**
- * Returns one line per plugin, `type class version place`, in the order of `GET /connector-plugins`, followed by the problems
+ * Returns one line per plugin, `type class version location`, in the order of `GET /connector-plugins`, followed by the problems
  * of packages and plugins. Loads all plugins.
  */
 export async function listPlugins(pluginPath: readonly string[]): Promise<string[]> {

@@ -38,7 +38,7 @@ async function openParts(): Promise<DeadLetterReadingParts> {
   // The consumer group of a sink is not validated here, because that was done when its configuration was stored.
   const cluster = { workerGroupId: undefined, exactlyOnceSources: data.exactlyOnceGroup !== undefined };
   const validation = connectorValidation(config, { plugins, resolver }, secrets, cluster, logger);
-  // Readings do not join a group and do not write anything, so their clients need no unique name.
+  // The requests do not join a group and do not write anything, so their clients need no unique name.
   const clients = new KafkaTaskClients(
     config.clients,
     clientOverrides(config),

@@ -6,7 +6,7 @@ import {
 import { readMessages, type MessageReading } from '../operate/messages/message-readings.ts';
 import { readPreview, type PreviewReading } from '../operate/preview/preview-readings.ts';
 
-/** The parameters of a reading, of any feature; see `Read`. */
+/** A request to read topics or convert messages on behalf of a user; see `Read`. */
 export type Reading = DeadLetterReading | MessageReading | PreviewReading;
 
 /** Performs a reading in the current thread. */

@@ -26,7 +26,7 @@ export function rememberedFor<T>(make: (schema: Schema) => T): (schema: Schema) 
   };
 }
 
-/** Maximum number of schemas that are cached for one schema. */
+/** Maximum number of names for which results are cached per schema. */
 const MAX_NAMES = 1_000;
 
 /** Caches the result of `make` for each schema and name. */

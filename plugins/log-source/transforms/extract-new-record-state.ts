@@ -111,7 +111,7 @@ function valueAt(event: Struct, path: readonly string[]): ConnectValue {
   return source?.schema.field(first) === undefined ? null : source.get(first);
 }
 
-/** The place in the plan of the value that `valueAt` would return; `undefined` if that value is always null. */
+/** Like `valueAt`, for a plan: returns the place in the plan that holds the value (see `placeOf`); `undefined` if it is always null. */
 function placeAt(plan: StructPlan, event: PlannedPart, path: readonly string[]): number | undefined {
   const [first = '', second] = path;
   const own = event.schema.field(first);

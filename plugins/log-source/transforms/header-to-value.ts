@@ -90,7 +90,10 @@ export const headerToValue = debeziumTransform('HeaderToValue', options, (config
       const kept = operation === 'move' ? record.headers.filter(({ key }) => !paths.has(key)) : record.headers;
       return { ...record, valueSchema: schema, value: filled(value, schema, added), headers: kept };
     },
-    /** Plans only records without these headers, which stay unchanged. The schema of a header is not known before the record. */
+    /**
+     * Plans only records without these headers, which stay unchanged. A record with such a header cannot be planned, because the
+     * schema of the header is known only when the record arrives.
+     */
     [PLAN](plan) {
       const names = plan.headerNames;
       return plan.value.schema.type === 'struct' && names?.some((name) => paths.has(name)) === false;

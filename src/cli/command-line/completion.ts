@@ -7,7 +7,7 @@ export type Shell = (typeof SHELLS)[number];
 interface Flag {
   readonly long: string;
   readonly description: string;
-  /** Name of its value; `undefined`: it has none. */
+  /** Name of the flag's value, for the help; `undefined` if the flag takes no value. */
   readonly value: string | undefined;
 }
 
@@ -19,7 +19,7 @@ interface Subcommand {
   readonly takesFiles: boolean;
 }
 
-/** The script that completes the commands of a program, for a shell to read. */
+/** The completion script of a program for a shell. */
 export function completionScript(program: Command, shell: Shell): string {
   const commands = program.commands.map(subcommand);
   const name = program.name();

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { nearestName } from '../../config/nearest.ts';
 
-/** One command line for each command, as its help shows it. */
+/** Example command lines for the help, by command. Commands that are not listed have no example. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   start: 'sluice start worker.properties',
   standalone: 'sluice standalone worker.properties sink.json source.json',
@@ -11,7 +11,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   completion: 'source <(sluice completion bash)',
 };
 
-/** Adds an example to the help of all commands of a program, and the nearest flag to the error about an unknown one. */
+/** Adds the examples to the help of a program's commands. Errors about an unknown flag then suggest the nearest flag. */
 export function completeHelp(program: Command): void {
   for (const command of program.commands) {
     const example = EXAMPLES[command.name()];

@@ -15,7 +15,7 @@ export interface ApplyOptions {
   readonly client: ConnectClient;
   readonly desired: readonly DesiredConnector[];
   readonly secrets: SecretMask;
-  /** Called for each connector after it succeeded or failed. */
+  /** Called for each connector after its change succeeded or failed. */
   readonly report: (applied: Applied) => void;
 }
 

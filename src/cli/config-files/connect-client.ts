@@ -20,8 +20,8 @@ interface Answer {
 export type ConnectorConfigs = Readonly<Record<string, string | null>>;
 
 /**
- * A connector as `GET /connectors?expand=…` shows it, with the members that are used. Kafka Connect may show values
- * that are null.
+ * A connector as `GET /connectors?expand=…` returns it, with only the members that are used here. Values of a
+ * configuration may be null in Kafka Connect.
  */
 export interface ClusterConnector {
   readonly info: Pick<ConnectorInfoAnswer, 'tasks' | 'type'> & { readonly config: ConnectorConfigs };
@@ -81,7 +81,7 @@ export class ConnectClient {
     return this.#need('PUT', `/connector-plugins/${encodeURIComponent(pluginClass)}/config/validate`, config);
   }
 
-  /** `undefined`: the worker has no such route. */
+  /** Previews the newest `count` messages of the topic. Returns `undefined` if the worker has no such route. */
   async preview(
     pluginClass: string,
     config: ConnectorConfigs,

@@ -35,7 +35,7 @@ export interface DesiredConnector {
 export interface ReadOptions {
   readonly folder: string;
   readonly variables: Variables;
-  /** Called with the values of variables whose names are those of secrets. */
+  /** Called with the values of variables whose names suggest secrets. */
   readonly learn: (secret: string) => void;
   /** Files in the folder that describe no connectors. */
   readonly except?: readonly string[];

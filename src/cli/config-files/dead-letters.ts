@@ -30,7 +30,7 @@ const FOLLOW_MS = 1000;
 const EXIT_ERROR = 1;
 const EXIT_FAILED_AGAIN = 2;
 
-/** Runs `sluice dead-letters` and returns its exit code: 2 if records failed again in the replay. */
+/** Runs `sluice dead-letters` and returns its exit code: 1 if the replay failed, 2 if records failed again in it, otherwise 0. */
 export async function runDeadLetters(
   connector: string,
   action: DeadLetterAction,

@@ -11,8 +11,8 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Replaces `${NAME}` and `${NAME:-default}`; `$${` is replaced by `${`. References to config providers, `${file:…:…}`,
- * have a colon after the name and stay. An unknown variable is a ConfigError. `learn` is called with the values of
- * variables whose names are those of secrets.
+ * have a colon after the name and stay. Throws a ConfigError for a variable without a value. `learn` is called with the
+ * values of variables whose names suggest secrets.
  */
 export function replaceFileVariables(text: string, variables: Variables, learn: (secret: string) => void): string {
   return text.replace(REFERENCE, (match, name: string | undefined, otherwise: string | undefined) => {

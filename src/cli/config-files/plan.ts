@@ -66,7 +66,8 @@ const MAX_FAULTS = 5;
 const NONE: OptionTypes = new Map();
 
 /**
- * Compares files with a cluster, validates them, and previews changed sinks with their newest messages. Writes nothing.
+ * Compares files with a cluster and validates them. With `dryRun`, previews new and changed sinks with the newest
+ * messages of their first topic. Writes nothing.
  */
 export async function makePlan({ client, desired, prune, dryRun, secrets }: PlanOptions): Promise<PlannedCluster> {
   const cluster = await client.connectors();

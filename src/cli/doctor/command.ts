@@ -58,7 +58,7 @@ async function examineAll(file: string | undefined, connectors: readonly string[
   return [own, ...(await surroundings(config, connectors, secrets))];
 }
 
-/** A file for `sluice standalone` has no `group.id`. */
+/** A file with `offset.storage.file.filename` and without `group.id` is for `sluice standalone`. */
 function modeOf(properties: Properties): WorkerConfig['mode'] {
   const standalone = properties['group.id'] === undefined && properties['offset.storage.file.filename'] !== undefined;
   return standalone ? 'standalone' : 'distributed';

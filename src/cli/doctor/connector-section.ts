@@ -97,7 +97,7 @@ async function kafkaFindings(
     ...withPrefix(config, `${kind}.override.`),
   });
   const clients = { consumer: overrides('consumer'), producer: overrides('producer'), admin: overrides('admin') };
-  // Transforms may change the topics of records.
+  // Transforms may change the topics of records, so the topics are unknown.
   const topics = (config['transforms'] ?? '').trim() === '' ? written : [];
   return examine('topics', () =>
     plugin.type === 'sink'

@@ -19,7 +19,7 @@ export async function converterFindings(properties: Properties, plugins: PluginR
       }),
     ),
   );
-  // Keys and values often have the same registry.
+  // Keys and values often have the same registry, whose findings are listed only once.
   const distinct = new Map(findings.flat().map((finding) => [JSON.stringify(finding), finding]));
   return [...distinct.values()];
 }

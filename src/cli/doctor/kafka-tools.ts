@@ -3,7 +3,7 @@ import { parseJaas } from '../../tls/jaas.ts';
 
 type Resource = 'topic' | 'group' | 'transactional-id' | 'cluster';
 
-/** Commands of Kafka's own tools for the cluster and the user of some client properties. */
+/** Builds commands of Kafka's command-line tools, for the brokers and the user that the properties of a client name. */
 export class KafkaTools {
   readonly #where: string;
   readonly #principal: string;

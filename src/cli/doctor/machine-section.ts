@@ -9,7 +9,7 @@ import { toError } from '../../errors.ts';
 import { httpRequest } from '../../http/http-client.ts';
 import { pluginProblems } from '../../worker/plugin-list.ts';
 
-/** A worker has two or three sockets for each broker and client, and further ones for databases and requests. */
+/** A lower limit of open files is a warning. A worker has two or three sockets per broker and client, and others for databases and requests. */
 const FEW_FILES = 4096;
 const ANSWER_MS = 2000;
 

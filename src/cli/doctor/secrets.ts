@@ -22,6 +22,6 @@ function learnJaas(text: string, secrets: SecretMask): void {
   try {
     for (const [key, value] of Object.entries(parseJaas(text).options)) if (isSecretName(key)) secrets.add(value);
   } catch {
-    // The check that uses the value reports its error.
+    // An invalid value is reported by the check that uses it.
   }
 }

@@ -17,7 +17,7 @@ export interface TopicDemand {
   readonly whenMissing?: Finding['message'];
 }
 
-/** Checks topics. `creator`: the client that would create missing topics; by default the same client. */
+/** Checks topics. `survey` describes the topics; `creator` (by default `survey`) is the client that would create missing topics. */
 export class TopicCheck {
   readonly #survey: Survey;
   readonly #tools: KafkaTools;
@@ -104,7 +104,7 @@ export class TopicCheck {
   }
 }
 
-/** The option with the replication factor of a topic. The worker's own topic has that of the config topic. */
+/** The option that sets the replication factor of a topic. Sluice's own topic has the factor of the config topic. */
 function factorProperty({ property }: TopicDemand): string {
   if (property === undefined) return 'topic.creation.default.replication.factor';
   if (property === 'sluice.storage.topic') return 'config.storage.replication.factor';

@@ -15,7 +15,7 @@ export interface DrainOptions {
 
 const POLL_MS = 500;
 const REQUEST_MS = 95_000;
-/** A leader that has disappeared, or was drained and stopped, is replaced within its session timeout. */
+/** How long requests are retried. A leader that disappeared or was stopped is replaced only after its session timeout. */
 const RETRY_MS = 60_000;
 
 /**
@@ -77,7 +77,7 @@ class ClusterApi {
     return (await this.#request(isDraining ? 'PUT' : 'DELETE', path)) as GroupWorkerAnswer;
   }
 
-  /** Retries while the workers agree on a leader. */
+  /** Retries while the worker does not answer, or while the workers have no leader or agree on one. */
   async withRetries<T>(request: () => Promise<T>): Promise<T> {
     const until = Date.now() + RETRY_MS;
     for (;;) {

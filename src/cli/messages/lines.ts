@@ -7,7 +7,8 @@ const CARRIAGE_RETURN = 0x0d;
 
 /**
  * Yields the lines of a stream without their line ends, as many at a time as have arrived. Empty lines are left out. If
- * a line is longer than a message may be, the lines before it are yielded, and then an error with its number is thrown.
+ * a line is longer than a message may be, yields the lines before it, and then throws a ConfigError with the number of
+ * the line.
  */
 export async function* arrivingLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Buffer[], void> {
   let number = 0;

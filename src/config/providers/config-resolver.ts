@@ -17,8 +17,8 @@ type Lookups = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, strin
 
 /**
  * Resolves variables (org.apache.kafka.common.config.ConfigTransformer) in one pass over each value, with one lookup per path and
- * provider. Variables of unknown providers and unknown keys stay unchanged. Resolved values are added to the secrets that the
- * worker hides, if `isSecret` is true for their keys.
+ * provider. Variables of unknown providers and unknown keys stay unchanged. Resolved values of an option are added to the secrets
+ * that the worker hides, if `isSecret` is true for the key of the option.
  */
 export class ConfigResolver {
   readonly #providers: ReadonlyMap<string, ConfigProvider>;

@@ -55,9 +55,9 @@ const MIN_UNAMBIGUOUS_LENGTH = 8;
 
 /**
  * Restores variables in the configuration `made`, which a connector derived from its own configuration `given`, so that
- * no resolved value is stored. An option that the connector copied gets its original text
- * (org.apache.kafka.connect.runtime.AbstractHerder#reverseTransform). In other options, resolved values are replaced by
- * their variables. `values`: the resolved values in `given` by variable.
+ * no resolved value is stored. An option with variables in `given` gets its text from there
+ * (org.apache.kafka.connect.runtime.AbstractHerder#reverseTransform). In other options, resolved values of at least
+ * eight characters are replaced by their variables. `values`: the resolved values in `given` by variable.
  */
 export function withVariables(
   made: Readonly<Record<string, string>>,

@@ -15,7 +15,7 @@ export interface ClassArchiveOptions {
   readonly cacheFolder: string;
   readonly onProgress?: ((message: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Removes the folder of the recording; `rm` unless a test replaces it. */
+  /** Removes the temporary folder in which the archive was made. Tests replace this function. */
   readonly remove?: ((folder: string) => Promise<void>) | undefined;
 }
 

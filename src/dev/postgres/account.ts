@@ -29,10 +29,11 @@ interface Ids {
 const NOBODY_ELSE: Pick<PostgresAccount, 'own'> = { own: () => undefined };
 
 /**
- * Chooses the current user, unless it is root. Root uses a user namespace, in which it is mapped to nobody and keeps
- * its access to folders. If this is not possible, root uses the user `postgres`, and creates it if it does not exist.
- * If that user cannot access `paths`, it gets the capability to do so, which root also has in a container (setpriv,
- * capabilities(7)). Data of another account keeps its owner.
+ * Chooses the account for PostgreSQL's programs. A user other than root runs them under its own account. Root runs them
+ * in a user namespace, in which root is mapped to nobody and keeps its access to folders. Without user namespaces, root
+ * runs them as the user `postgres`, which is created if it does not exist. If this user cannot access `paths`, setpriv
+ * gives it the capability to access all folders (CAP_DAC_OVERRIDE), which root also has in a container. If the data
+ * already belongs to another user, root runs the programs as this user.
  */
 export async function postgresAccount(dataDir: string, paths: readonly string[]): Promise<PostgresAccount> {
   if (userInfo().uid !== 0) return { ...NOBODY_ELSE, command: (command, args) => ({ command, args }) };
@@ -64,7 +65,7 @@ export async function postgresAccount(dataDir: string, paths: readonly string[])
   };
 }
 
-/** Arguments of setpriv. It replaces itself with the program, so that the process id is that of the program. */
+/** Arguments of setpriv, which replaces itself with the program, so that the process id is that of the program. */
 function asUser(uid: number, gid: number): readonly string[] {
   const ids = [`--reuid=${String(uid)}`, `--regid=${String(gid)}`, '--clear-groups'];
   // PostgreSQL uses access(2), which ignores the capabilities of users other than root unless this bit is set.
@@ -79,7 +80,7 @@ function canHandDown(): Promise<boolean> {
   );
 }
 
-/** Whether root can be mapped to another user name that the system knows. */
+/** Whether `unshare` can create a user namespace in which the current user is not root. */
 function hasNamespaces(): Promise<boolean> {
   return run('unshare', ['--user', 'id', '-un']).then(
     ({ stdout }) => stdout.trim() !== 'root',

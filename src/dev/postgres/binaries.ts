@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { ConnectError } from '../../errors.ts';
 
-/** Absolute paths of the programs of one PostgreSQL. */
+/** Absolute paths of the programs of one PostgreSQL installation. */
 interface Programs {
   readonly initdb: string;
   readonly postgres: string;

@@ -34,7 +34,7 @@ interface Shown {
   readonly help: string;
 }
 
-/** Known attributes by naming, domain, group and attribute; their number is limited by the tables. */
+/** How attributes are shown, cached by naming, domain and group, then by attribute. The number of attributes is limited. */
 const shownAttributes = new Map<string, Map<string, Shown>>();
 
 /** One page of samples, in the given namings. */
@@ -68,7 +68,7 @@ export class MetricsPage {
     }
   }
 
-  /** Adds one of this worker's own metrics, with one name. */
+  /** Adds one of this worker's own metrics, which has the same name in all namings. */
   gauge(name: string, help: string, labels: Labels, value: number): void {
     this.part(name, 'gauge', help, { name, labels, value });
   }
@@ -93,7 +93,7 @@ export class MetricsPage {
     this.#family(name, { type, help }, OWN);
   }
 
-  /** The page in pieces, one for each family. */
+  /** Yields the text of the page, one family at a time. */
   *pieces(format: MetricsFormat): Generator<string> {
     for (const [name, family] of this.#families) {
       const [shown, type] = format === 'text' ? [name, family.type] : this.#inOpenMetrics(name, family);

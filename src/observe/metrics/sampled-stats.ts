@@ -24,7 +24,7 @@ interface Sample {
  */
 export class SampledStat {
   readonly #window: MetricWindow;
-  /** At most one sample more than the window has; this is the one that is dropped next. */
+  /** A ring with at most one sample more than the window has. A new sample replaces the oldest one. */
   readonly #samples: Sample[] = [];
   #current = 0;
 
