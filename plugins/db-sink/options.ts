@@ -80,7 +80,7 @@ export const sinkOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of the times in messages. `json_db`, `cdc_db`: `ms` (default), `us`, `ns`; in a relational database, only `ms`. `line_lp`: `ms`, `us`, `ns` (default). `json_tsd`, `line_tsd`: `s`, `ms`; without this option, the number of digits decides: up to 10 are seconds, up to 13 milliseconds, up to 16 microseconds, up to 19 nanoseconds.',
+      'Unit of the times in messages. `json_db`: `ms` (default), `us`, `ns`; in a relational database, only `ms`. `cdc_db`: `ms` (default), `us`, `ns`. `line_lp`: `ms`, `us`, `ns` (default). `json_tsd`, `line_tsd`: `s`, `ms`; without this option, the number of digits decides: up to 10 are seconds, up to 13 milliseconds, up to 16 microseconds, up to 19 nanoseconds.',
     validator: nullOr(oneOf('s', 'ms', 'us', 'ns')),
     group: FORMAT,
     width: 'SHORT',
