@@ -15,7 +15,7 @@ export const sinkOptions = declareOptions({
     default: 3,
     importance: 'MEDIUM',
     documentation:
-      'How often a failed write is retried before the task fails. The count starts again with every write.',
+      'Number of retries of a failed write before the task fails. The count starts again with every write.',
     validator: atLeast(0),
     group: WRITES,
     width: 'SHORT',
@@ -25,7 +25,7 @@ export const sinkOptions = declareOptions({
     type: 'INT',
     default: 3,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds before a failed write is retried, plus up to 50 % jitter.',
+    documentation: 'Milliseconds before a failed write is retried; up to 50 % are added at random.',
     validator: atLeast(0),
     group: WRITES,
     width: 'SHORT',
@@ -36,7 +36,7 @@ export const sinkOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows per write, or its first value if `batch.size.auto` is set. A write has at most 8 MB of messages. A smaller batch is written when no more records are pending.',
+      'Maximum number of rows per write. With `batch.size.auto`, this is only the initial maximum. The messages of a write have at most 8 MB. A smaller batch is written when no more records are pending.',
     validator: atLeast(1),
     group: WRITES,
     width: 'SHORT',
@@ -47,7 +47,7 @@ export const sinkOptions = declareOptions({
     default: true,
     importance: 'MEDIUM',
     documentation:
-      'Whether writes grow while there is a backlog. Writes start with `batch.size` rows, grow up to 10,000 rows while a write takes less than about 100 ms, and shrink back to `batch.size` when writes take longer. With `false` no write has more than `batch.size` rows.',
+      'Whether writes grow while there is a backlog. Writes start with `batch.size` rows, grow up to 10,000 rows while a write takes less than about 100 ms, and shrink back to `batch.size` when writes take longer. With `false`, no write has more than `batch.size` rows.',
     group: WRITES,
     width: 'SHORT',
     displayName: 'Larger batches for a backlog',
@@ -69,7 +69,7 @@ export const sinkOptions = declareOptions({
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Format of the messages. `struct` takes records with fields, as a converter returns them; the other formats are texts. A relational database takes only `json_db` and `struct`.',
+      'Format of the messages. `struct` is for records with fields, as a converter returns them; messages of the other formats are texts. A database that is marked as relational accepts only `json_db` and `struct`.',
     validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db', 'struct'),
     group: FORMAT,
     width: 'SHORT',
@@ -80,7 +80,7 @@ export const sinkOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of the times in messages. `json_db`, `cdc_db`: `ms` (default), `us`, `ns`; in a relational database only `ms`. `line_lp`: `ms`, `us`, `ns` (default). `json_tsd`, `line_tsd`: `s`, `ms`; without this option, times of up to 10 digits are seconds and times of up to 13 digits are milliseconds.',
+      'Unit of the times in messages. `json_db`: `ms` (default), `us`, `ns`; in a relational database, only `ms`. `cdc_db`: `ms` (default), `us`, `ns`. `line_lp`: `ms`, `us`, `ns` (default). `json_tsd`, `line_tsd`: `s`, `ms`; without this option, the number of digits decides: up to 10 are seconds, up to 13 milliseconds, up to 16 microseconds, up to 19 nanoseconds.',
     validator: nullOr(oneOf('s', 'ms', 'us', 'ns')),
     group: FORMAT,
     width: 'SHORT',

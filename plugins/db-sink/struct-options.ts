@@ -32,7 +32,7 @@ export const structOptions = declareOptions({
     default: 'none',
     importance: 'HIGH',
     documentation:
-      "`struct`: what identifies a row. `none`: rows are not identified. `record_key`: fields of the record's key. `record_value`: fields of its value. `kafka`: the topic, partition and offset of the record.",
+      '`struct`: what identifies a row. `none`: rows are not identified. `record_key`: fields of the record key. `record_value`: fields of the record value. `kafka`: the topic, partition and offset of the record.',
     validator: oneOfIgnoringCase('none', 'record_key', 'record_value', 'kafka'),
     group: GROUP,
     width: 'SHORT',
@@ -43,7 +43,7 @@ export const structOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      '`struct`: the key fields, for example `id` or `site,meter`; all fields by default. If the record key is a single value, give one name. With `pk.mode=kafka`, give three names or none; without names, the columns are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
+      '`struct`: the fields that identify a row, for example `id` or `site,meter`; all fields by default. If the record key is a single value, give one name. With `pk.mode=kafka`, give three names or none; without names, the columns are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Primary key fields',
@@ -53,7 +53,7 @@ export const structOptions = declareOptions({
     default: false,
     importance: 'MEDIUM',
     documentation:
-      '`struct`: whether a tombstone (a record with a key and no value) or a deletion event of Debezium deletes the row. Without this option, tombstones and deletion events are skipped. The option needs `pk.mode=record_key`, or `record_value` with `pk.fields` for events of Debezium, whose old state identifies the row.',
+      '`struct`: whether a tombstone (a record with a key and no value) or a deletion event of Debezium deletes the row. Without this option, tombstones and deletion events are skipped. The option needs `pk.mode=record_key`, or, for events of Debezium, `record_value` with `pk.fields`: the old state in the event then identifies the row.',
     group: GROUP,
     width: 'SHORT',
     displayName: 'Enable deletions',
@@ -73,7 +73,7 @@ export const structOptions = declareOptions({
     default: '__debezium_unavailable_value',
     importance: 'LOW',
     documentation:
-      "`struct`: Debezium's placeholder for a large value that was not sent because it did not change; the column keeps its value. Empty for no placeholder.",
+      "`struct`: Debezium's placeholder for a large value that was not sent because it did not change; the sink then leaves the column as it is. Empty: none.",
     group: GROUP,
     width: 'LONG',
     displayName: 'Placeholder of unchanged values',

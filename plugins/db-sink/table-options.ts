@@ -20,7 +20,7 @@ export const tableOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'How a table is changed if messages do not fit it. `none` changes nothing: a `json_db` message must then list exactly the columns of the table, in order. `add` adds missing columns. `widen` also lengthens `VARCHAR(n)`. No other type of a column ever changes. Default: `widen` for `json_tsd` and `line_tsd`, whose tables are created from values alone; otherwise `none`. `true` and `false` mean `add` and `none`.',
+      'How a table is changed if messages do not fit it. `none` changes nothing; a `json_db` message must then list exactly the columns of the table, in order. `add` adds missing columns. `widen` also lengthens `VARCHAR(n)`. No other type of a column ever changes. Default: `widen` for `json_tsd` and `line_tsd`, whose tables are created from values alone; otherwise `none`. `true` and `false` mean `add` and `none`.',
     validator: nullOr(oneOf('none', 'add', 'widen', 'true', 'false')),
     group: GROUP,
     width: 'SHORT',
@@ -41,7 +41,7 @@ export const tableOptions = declareOptions({
     default: 'fault',
     importance: 'LOW',
     documentation:
-      'What happens to a value whose column the table does not have. `fault` refuses the row. `ignore` drops the value. `add` adds the column; in `json_db` its type is FLOAT8, BOOL, VARCHAR or JSONB, depending on the value. For `json_db`, a column that the message does not list is unknown too.',
+      'What happens to a value whose column the table does not have. `fault` refuses the row. `ignore` drops the value. `add` adds the column; in `json_db` its type is FLOAT8, BOOL, VARCHAR or JSONB, depending on the value. For `json_db`, this also applies to a value whose column the message does not list.',
     validator: oneOf('fault', 'ignore', 'add'),
     group: GROUP,
     width: 'SHORT',

@@ -9,7 +9,7 @@ export const logOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'With `read.method=log`: the replication slot, which is created if it does not exist. Default: `sluice_` and the name of the connector, in which `_` replaces all characters other than letters and digits. **Drop the slot when you delete the connector.**',
+      'With `read.method=log`: the replication slot, which is created if it does not exist. Default: `sluice_` and the name of the connector in lower case, with `_` for each character that is not a letter or a digit. **Drop the slot when you delete the connector.**',
     group: LOG,
     width: 'MEDIUM',
     displayName: 'Slot',
@@ -19,7 +19,7 @@ export const logOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'With `read.method=log`: the publication with which the log is read; by default it has the name of the slot. If the publication does not exist, it is created for the tables that are read, or with `log.ddl` for all tables.',
+      'With `read.method=log`: the publication whose tables are read; by default, its name is that of the slot. If the publication does not exist, it is created for the tables that are read, or with `log.ddl` for all tables.',
     group: LOG,
     width: 'MEDIUM',
     displayName: 'Publication',
@@ -29,7 +29,7 @@ export const logOptions = declareOptions({
     default: 'initial',
     importance: 'MEDIUM',
     documentation:
-      'With `read.method=log`: when whole tables are read before changes. `initial`: if there is no offset. `initial_only`: like `initial`, but no changes are read afterwards. `no_data`: never. `always`: at each start. `when_needed`: if there is no offset, or the slot is gone.',
+      'With `read.method=log`: when whole tables are read before changes. `initial`: if there is no offset, or a snapshot was interrupted. `initial_only`: like `initial`, but no changes are read afterwards. `no_data`: never. `always`: at each start. `when_needed`: like `initial`, and if changes are missing from the log.',
     validator: oneOf('initial', 'initial_only', 'no_data', 'always', 'when_needed'),
     group: LOG,
     width: 'SHORT',
@@ -40,7 +40,7 @@ export const logOptions = declareOptions({
     default: false,
     importance: 'MEDIUM',
     documentation:
-      'With `out.format=cdc_db`: whether statements that create, change and drop tables are sent too. Event triggers are created in the database, which only a superuser may do. Needs `topic.per.stable=false`, so that statements and rows stay in their order.',
+      'With `out.format=cdc_db`: whether statements that create, change and drop tables are sent too. The source creates event triggers in the database, which only a superuser may do. This option needs `topic.per.stable=false`, so that statements and rows stay in order.',
     group: LOG,
     width: 'SHORT',
     displayName: 'Statements of tables',
@@ -49,7 +49,8 @@ export const logOptions = declareOptions({
     type: 'LONG',
     default: 0,
     importance: 'MEDIUM',
-    documentation: 'With `read.method=log`: bytes of its log that the server may keep for the slot; 0: no limit.',
+    documentation:
+      'With `read.method=log`: maximum number of bytes of its log that the server should keep for the slot; 0 for no limit.',
     validator: atLeast(0),
     group: LOG,
     width: 'SHORT',
@@ -60,7 +61,7 @@ export const logOptions = declareOptions({
     default: 'warn',
     importance: 'MEDIUM',
     documentation:
-      'With `read.method=log`: the action beyond `log.max.lag.bytes`. `warn`: the connector is DEGRADED. `fail`: the task fails. `drop-slot`: the task fails and the slot is dropped; its changes are lost.',
+      'With `read.method=log`: what happens above `log.max.lag.bytes`. `warn`: the connector is DEGRADED. `fail`: the task fails. `drop-slot`: the task fails and the slot is dropped; its changes are lost.',
     validator: oneOf('warn', 'fail', 'drop-slot'),
     group: LOG,
     width: 'SHORT',

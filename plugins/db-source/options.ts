@@ -61,7 +61,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of times in records; more precise digits are cut off. `json_db`: `ms` (default), `us`, `ns`. `json_tsd` and `line_tsd`: `ms` (default), `s`. `line_lp`: `ns` (default), `us`, `ms`. `cdc_db`: `ms`, `us`, `ns`; without this option times are texts, with all digits.',
+      'Unit of times in records; more precise digits are cut off. `json_db`: `ms` (default), `us`, `ns`. `json_tsd` and `line_tsd`: `ms` (default), `s`. `line_lp`: `ns` (default), `us`, `ms`. `cdc_db`: `ms`, `us`, `ns`; without this option, times are texts with all digits.',
     validator: oneOfOrNone('s', 'ms', 'us', 'ns'),
     group: OUTPUT,
     width: 'SHORT',
@@ -72,7 +72,7 @@ export const sourceOptions = declareOptions({
     default: 1,
     importance: 'LOW',
     documentation:
-      'Maximum number of rows in a record. The rows of a record are of one table, have the same key and come from one fetch; a record has at most 1,000,000 characters. With 1, `line_tsd` has a record for each line; with more, lines are separated by newlines.',
+      'Maximum number of rows in a record. The rows of a record belong to one table, have the same record key and come from one fetch. A record has at most 1,000,000 characters. With 1, `line_tsd` has a record for each line; with more, lines are separated by newlines.',
     validator: atLeast(1),
     group: OUTPUT,
     width: 'SHORT',
@@ -83,7 +83,7 @@ export const sourceOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Columns whose values are the record key, for example `site,meter`. Without this option records have no key. The key is the text of one column, or a JSON array of the texts of several columns. A table that lacks one of the columns is not read.',
+      'Columns whose values are the record key, for example `site,meter`. Without this option, records have no key. The key is the text of one column, or a JSON array of the texts of several columns. A table that lacks one of the columns is not read.',
     group: OUTPUT,
     width: 'MEDIUM',
     displayName: 'Key columns',
@@ -93,7 +93,7 @@ export const sourceOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Regular expressions of tables to read, for example `meters,plant\\..*`; empty for all. An expression must match the whole name: `table`, or `schema.table` outside of `public`.',
+      'Regular expressions of tables to read, for example `meters,plant\\..*`; empty for all. An expression must match the whole name, which is `table` in the schema `public`, and `schema.table` elsewhere.',
     group: TABLES,
     width: 'LONG',
     displayName: 'Tables to read',
@@ -112,7 +112,8 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'MEDIUM',
-    documentation: 'A SELECT whose result is read like a table, instead of tables. It must not end in a semicolon.',
+    documentation:
+      'A SELECT whose result is read like a table; tables are then not read. It must not end in a semicolon.',
     validator: nonEmptyString,
     group: TABLES,
     width: 'LONG',
@@ -133,7 +134,7 @@ export const sourceOptions = declareOptions({
     default: 'timestamp',
     importance: 'MEDIUM',
     documentation:
-      'How new rows are found. `timestamp`: by a time column. `incrementing`: by an increasing number. `bulk`: all rows of every table are read every `poll.interval.ms`.',
+      'How new rows are found. `timestamp`: by a time column. `incrementing`: by an increasing number. `bulk`: every table is read as a whole every `poll.interval.ms`.',
     validator: oneOf('timestamp', 'incrementing', 'bulk'),
     group: READS,
     width: 'SHORT',
@@ -164,7 +165,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Rows before this time are not read, for example `2026-01-31 08:00:00` (UTC). A zone may follow: `2026-01-31 08:00:00+01:00`, `2026-01-31 08:00:00 Europe/Oslo`. Without this option all rows are read.',
+      'Rows before this time are not read, for example `2026-01-31 08:00:00` (UTC). A zone may follow: `2026-01-31 08:00:00+01:00`, `2026-01-31 08:00:00 Europe/Oslo`. Without this option, all rows are read.',
     group: READS,
     width: 'MEDIUM',
     displayName: 'Initial timestamp',
@@ -174,7 +175,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default 10000. With 0 the source never looks for late rows. Unless `notify=true` is set, the source misses a row if it is committed later than its own time plus this delay; the count `passedOver` of a table estimates the number of such rows. For `query` and foreign tables, the source cannot see which transaction wrote a row. There this option is instead the minimum age of a row before it is read; its default is then 0.',
+      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default: 10000. With 0, the source never looks for late rows. If a row is committed later than its own time plus this delay, the source may miss it, unless `notify=true` is set. The count `passedOver` of a table estimates the number of missed rows. For `query` and foreign tables, the source cannot see which transaction wrote a row. For these, the option is the minimum age of a row before it is read, and its default is 0.',
     validator: atLeastOrNone(0),
     group: READS,
     width: 'SHORT',
@@ -196,7 +197,7 @@ export const sourceOptions = declareOptions({
     default: 5000,
     importance: 'MEDIUM',
     documentation:
-      'How often the source looks for new, changed and dropped tables, and for new rows in tables that had none.',
+      'Milliseconds between checks for new, changed and dropped tables, and for new rows in tables that have been read to their end.',
     validator: atLeast(1),
     group: READS,
     width: 'SHORT',
@@ -207,7 +208,7 @@ export const sourceOptions = declareOptions({
     default: 100,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows per fetch and per poll, or its first value if `fetch.max.rows.auto` is set. A fetch never has more than 10,000 rows. If there are more rows, the next fetch follows at once, from the same database cursor.',
+      'Maximum number of rows per fetch and per poll. With `fetch.max.rows.auto`, this is only the initial maximum. A fetch never has more than 10,000 rows. If there are more rows, the next fetch from the same database cursor follows at once.',
     validator: atLeast(1),
     group: READS,
     width: 'SHORT',
@@ -218,7 +219,7 @@ export const sourceOptions = declareOptions({
     default: true,
     importance: 'MEDIUM',
     documentation:
-      'Whether fetches grow while there is a backlog. Fetches start with `fetch.max.rows` rows and grow up to 10,000 rows and about 256 kB. With `false` no fetch and no poll has more than `fetch.max.rows` rows.',
+      'Whether fetches grow while there is a backlog. Fetches start with `fetch.max.rows` rows and grow up to 10,000 rows and about 256 kB. With `false`, no fetch and no poll has more than `fetch.max.rows` rows.',
     group: READS,
     width: 'SHORT',
     displayName: 'Larger fetches for a backlog',
@@ -228,7 +229,7 @@ export const sourceOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Span of row times that a query covers at first, in milliseconds (not the pause between queries); 0 means up to the present. Queries follow each other without a pause until the present is reached. Periods without rows are skipped. The span doubles after each query that takes less than half a second.',
+      'Initial length of the period whose rows a query reads, in milliseconds (not the pause between queries); 0 for all rows up to the present. Queries follow each other without a pause until the present is reached. Periods without rows are skipped. The period doubles after each query that takes less than half a second.',
     validator: atLeast(0),
     group: READS,
     width: 'SHORT',
@@ -239,7 +240,7 @@ export const sourceOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. The triggers `sluice_notify` and `sluice_notify_update` are created on each table. In mode `timestamp`, the source also reads rows whose time is already older than `timestamp.delay.ms` when they are inserted, as long as it runs.',
+      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. The triggers `sluice_notify` and `sluice_notify_update` are created on each table. In mode `timestamp`, a running source then also reads rows whose time is more than `timestamp.delay.ms` ago when they are inserted.',
     group: READS,
     width: 'SHORT',
     displayName: 'Notify',

@@ -47,7 +47,11 @@ export const logSourceOptions = declareOptions({
     validator: required(),
   },
   'database.sslmode': {
-    ...text(DATABASE, 'TLS mode', 'Whether the connection is encrypted and the server verified, as in libpq.'),
+    ...text(
+      DATABASE,
+      'TLS mode',
+      'Whether the connection is encrypted and the server verified, as in libpq: disable, allow, prefer, require, verify-ca or verify-full.',
+    ),
     default: 'prefer',
     validator: choice('disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'),
   },
@@ -78,7 +82,8 @@ export const logSourceOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether the slot is created as a failover slot, which standbys synchronize (PostgreSQL 17).',
+    documentation:
+      'Whether the slot is created as a failover slot, which standbys synchronize (PostgreSQL 17 or later).',
     group: LOG,
     width: 'SHORT',
     displayName: 'Failover slot',
@@ -87,7 +92,7 @@ export const logSourceOptions = declareOptions({
     type: 'INT',
     default: 6,
     importance: 'LOW',
-    documentation: 'Number of attempts to start the stream while another process reads the slot.',
+    documentation: 'Number of retries to start the stream while another process reads the slot.',
     validator: AT_LEAST_ZERO,
     group: LOG,
     width: 'SHORT',
@@ -97,7 +102,8 @@ export const logSourceOptions = declareOptions({
     type: 'LONG',
     default: 10_000,
     importance: 'LOW',
-    documentation: 'Milliseconds between these attempts.',
+    documentation:
+      'Maximum number of milliseconds before such a retry; the first is after 500 ms, and the time doubles.',
     validator: AT_LEAST_ZERO,
     group: LOG,
     width: 'SHORT',
@@ -140,7 +146,7 @@ export const logSourceOptions = declareOptions({
     ...text(
       LOG,
       'Create publication',
-      'Which tables a created publication has: all_tables, filtered (the captured tables, also later ones) or no_tables. With disabled it must exist.',
+      'Tables of a publication that the connector creates: all_tables, filtered (the captured tables, updated at each start) or no_tables; disabled creates none.',
     ),
     default: 'all_tables',
     validator: choice('disabled', 'all_tables', 'filtered', 'no_tables'),
@@ -149,7 +155,8 @@ export const logSourceOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether a created publication publishes changes of partitions as changes of the partitioned table.',
+    documentation:
+      'Whether a publication that the connector creates has changes of partitions as changes of the partitioned table.',
     group: LOG,
     width: 'SHORT',
     displayName: 'Publish by partition root',
@@ -177,7 +184,7 @@ export const logSourceOptions = declareOptions({
     ...text(
       TABLES,
       'Key columns',
-      'Columns of the record key instead of the primary key, such as `public.orders:id,line`.',
+      'Columns of the record key instead of the primary key, such as `public.orders:id,line;public.sites:name`.',
     ),
     validator: MESSAGE_KEYS,
   },
@@ -185,7 +192,7 @@ export const logSourceOptions = declareOptions({
     ...text(
       SNAPSHOT,
       'Snapshot mode',
-      'When the tables are read before changes are streamed: at the first start, never, at each start, or if the position is gone.',
+      'When tables are read: at the first start (initial, initial_only), never (no_data), at each start (always), or also when changes are missing (when_needed).',
     ),
     default: 'initial',
     validator: choice('always', 'initial_only', 'when_needed', 'initial', 'no_data'),
@@ -203,14 +210,14 @@ export const logSourceOptions = declareOptions({
   'snapshot.include.collection.list': list(
     SNAPSHOT,
     'Snapshot tables',
-    'Regular expressions of the tables that are read, in this order; all captured tables if this is not set.',
+    'Regular expressions of the tables that a snapshot reads; all captured tables if this is not set.',
   ),
   'signal.data.collection': {
     type: 'LIST',
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Table whose new rows are signals, as `schema.table`: `execute-snapshot` of type `blocking` reads tables again.',
+      'Table whose new rows are signals, as `schema.table`. The signal `execute-snapshot` of type `blocking` reads tables again.',
     group: SNAPSHOT,
     width: 'MEDIUM',
     displayName: 'Signal table',
@@ -218,7 +225,7 @@ export const logSourceOptions = declareOptions({
   'snapshot.select.statement.overrides': text(
     SNAPSHOT,
     'Snapshot statements',
-    'Tables that the snapshot reads with a statement of yours, which is in `snapshot.select.statement.overrides.<schema>.<table>`.',
+    'Tables that a snapshot reads with your own statement, which you set in `snapshot.select.statement.overrides.<schema>.<table>`.',
   ),
   'notification.enabled.channels': {
     type: 'LIST',
