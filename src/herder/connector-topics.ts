@@ -39,14 +39,24 @@ export class ConnectorTopics implements HerderListener {
       .finally(() => this.#pending.delete(key));
   }
 
+  /** The topics that the connector has used; `undefined` if topics are not tracked. */
+  tracked(connector: string): string[] | undefined {
+    return this.#tracking.enabled ? this.list(connector) : undefined;
+  }
+
+  /** @throws RequestError 403: topics are not tracked */
   list(connector: string): string[] {
-    if (!this.#tracking.enabled) throw new RequestError(403, 'Topic tracking is disabled.');
+    if (!this.#tracking.enabled) throw notTracked();
     return this.#statuses.topics(connector).map(({ topic }) => topic);
   }
 
   async reset(connector: string): Promise<void> {
-    if (!this.#tracking.enabled) throw new RequestError(403, 'Topic tracking is disabled.');
+    if (!this.#tracking.enabled) throw notTracked();
     if (!this.#tracking.resettable) throw new RequestError(403, 'Topic tracking reset is disabled.');
     await this.#statuses.removeTopics(connector);
   }
+}
+
+export function notTracked(): RequestError {
+  return new RequestError(403, 'Topic tracking is disabled.');
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Backoff } from '../async/backoff.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SessionKey } from './stores/config-state.ts';
 import type { ConfigStore } from './stores/config-store.ts';
@@ -25,6 +26,10 @@ const DEFAULT_BITS: Readonly<Record<string, number>> = {
   HmacSHA512: 512,
 };
 
+/** Waits after a failure to write a new key. */
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 60_000;
+
 /**
  * Rotates the session key in the config topic. Workers sign their requests with it. Only used by leaders.
  *
@@ -34,6 +39,7 @@ export class SessionKeys {
   readonly #configs: ConfigStore;
   readonly #settings: SessionKeySettings;
   readonly #logger: Logger;
+  readonly #retries = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS);
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -44,7 +50,8 @@ export class SessionKeys {
   }
 
   /**
-   * Writes a new key unless the key in the topic is still valid. Afterwards, writes a new key whenever the current one expires.
+   * Writes a new key unless the key in the topic is still valid. Afterwards, writes a new key whenever the current one expires,
+   * and retries after failures.
    */
   async keep(): Promise<void> {
     const { ttlMs } = this.#settings;
@@ -52,15 +59,22 @@ export class SessionKeys {
     const ageMs = key === undefined ? Infinity : Date.now() - key.createdAtMs;
     const isValid = key !== undefined && (ttlMs <= 0 || ageMs < ttlMs);
     if (!isValid) await this.#configs.putSessionKey(this.#newKey());
-    if (ttlMs <= 0 || this.#stopped) return;
-    this.#timer = setTimeout(
-      () => {
-        this.keep().catch((error: unknown) => {
-          this.#logger.error({ err: error }, 'Failed to rotate the session key; keeping the current one');
-        });
-      },
-      isValid ? ttlMs - ageMs : ttlMs,
-    );
+    this.#retries.reset();
+    if (ttlMs > 0) this.#keepAfter(isValid ? ttlMs - ageMs : ttlMs);
+  }
+
+  #keepAfter(delayMs: number): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.keep().catch((error: unknown) => {
+        const retryMs = Math.min(this.#settings.ttlMs, this.#retries.nextMs());
+        this.#logger.error(
+          { err: error },
+          `Failed to rotate the session key; keeping the current one, and retrying in ${String(Math.round(retryMs))} ms`,
+        );
+        this.#keepAfter(retryMs);
+      });
+    }, delayMs);
   }
 
   stop(): void {

@@ -137,7 +137,10 @@ function hasBody(context: Context): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Passes on the answer of the other worker. The header `Location` is changed to an address of this worker. */
+/**
+ * Passes on the answer of the other worker. The header `Location` is changed to the advertised address of this worker, not
+ * to that of the header `Host`, which the client controls.
+ */
 function relay(context: Context, { status, headers, body }: HttpAnswer): void {
   const { location, 'content-type': contentType } = headers;
   context.status = status;
@@ -148,6 +151,6 @@ function relay(context: Context, { status, headers, body }: HttpAnswer): void {
     context.set('Content-Type', /^(?:application\/json|text\/plain)\b/i.test(contentType) ? contentType : 'text/plain');
   if (location !== undefined && URL.canParse(location)) {
     const { pathname } = new URL(location);
-    context.set('Location', `${context.protocol}://${context.host}${pathname}`);
+    context.set('Location', `${String(context.state['ownUrl'])}${pathname}`);
   }
 }

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { LyingServer, type Lies } from '../support/lying-server.ts';
 import { until } from '../support/until.ts';
+import { IngestFixture } from '../integration/http-ingest-fixture.ts';
 import { SinkFixture } from '../integration/sink-fixture.ts';
+import { RunningSource } from '../integration/source-fixture.ts';
+import { sourceConfig } from '../support/connectors.ts';
+import { database } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
 
 const ROWS = 4_000;
 /** The lies of a server that does nothing right. */
@@ -76,4 +81,77 @@ describe('a sink on a server that does not do what PostgreSQL does', function ()
       });
     });
   }
+});
+
+describe('the HTTP API on a server that rolls transactions back with 40001', function () {
+  const REQUESTS = 200;
+  let server: LyingServer | undefined;
+  let api: IngestFixture;
+
+  before(async () => {
+    api = await IngestFixture.start({}, async (access) => {
+      server = await LyingServer.start(access, { failing: { share: 0.2, seed: 3 } });
+      return server.database;
+    });
+    await api.database.run('CREATE TABLE lines (k_timestamp timestamptz, n int8)', 'CREATE TABLE statements (n int8)');
+  });
+  after(async () => {
+    await api.close();
+    await server?.close();
+  });
+
+  async function repeatedly(send: (n: number) => Promise<number>): Promise<void> {
+    const statuses = new Set<number>();
+    for (let first = 0; first < REQUESTS; first += 8) {
+      const sent = Array.from({ length: 8 }, (_, index) => send(first + index));
+      for (const status of await Promise.all(sent)) statuses.add(status);
+    }
+    assert.deepEqual([...statuses], [200]);
+    assert.ok((server?.failures ?? 0) > 0);
+  }
+
+  it('stores the lines of each request once', async () => {
+    await repeatedly(async (n) => {
+      const lines = [0, 1].map((k) => `lines n=${String(2 * n + k)}i ${String(1_700_000_000_000 + 2 * n + k)}`);
+      return (await api.post('/restapi/linedb?precision=ms', lines.join('\n'))).status;
+    });
+    const counted = await api.rows('SELECT count(*), count(DISTINCT n) FROM lines');
+    assert.deepEqual(counted, [[String(2 * REQUESTS), String(2 * REQUESTS)]]);
+  });
+
+  it('runs each statement once', async () => {
+    await repeatedly(async (n) => {
+      return (await api.post('/restapi/sql', `INSERT INTO statements VALUES (${String(n)})`)).status;
+    });
+    const counted = await api.rows('SELECT count(*), count(DISTINCT n) FROM statements');
+    assert.deepEqual(counted, [[String(REQUESTS), String(REQUESTS)]]);
+  });
+});
+
+describe('a source on a server that rolls transactions back with 40001', function () {
+  it('sends each row once, in order', async () => {
+    const db = await database('rolled');
+    const sql = new SqlClient(db);
+    const server = await LyingServer.start(db, { failing: { share: 0.1, seed: 4, reads: true } });
+    let source: RunningSource | undefined;
+    try {
+      await sql.run('create table t (n int8 primary key)');
+      const retries = { 'connection.attempts': '1000', 'connection.backoff.ms': '10', 'query.interval.ms': '10' };
+      const reading = { mode: 'incrementing', 'table.include': 't', 'topic.prefix': 'p', 'fetch.max.rows': '100' };
+      source = await RunningSource.start(sourceConfig(server.database, { ...reading, ...retries }));
+      for (let first = 0; first < ROWS; first += 500) {
+        await sql.run(`insert into t select generate_series(${String(first)}, ${String(first + 499)})`);
+        await source.untilRows(first + 500);
+      }
+      assert.deepEqual(
+        source.numbers(),
+        Array.from({ length: ROWS }, (_, n) => n),
+      );
+      assert.ok(server.failures > 0);
+    } finally {
+      await source?.stop();
+      await server.close();
+      await sql.close();
+    }
+  });
 });

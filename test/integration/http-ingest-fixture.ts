@@ -2,6 +2,7 @@ import { parseOptions, silentLogger } from '../../src/index.ts';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { storingRoutes } from '../../plugins/database-http/plugin.ts';
 import { DatabaseHttpService } from '../../plugins/database-http/service.ts';
+import type { TestDatabase } from '../support/services.ts';
 import { DatabaseFixture } from './database-fixture.ts';
 
 export interface IngestAnswer {
@@ -28,9 +29,13 @@ export class IngestFixture {
     this.address = service.address ?? '';
   }
 
-  static async start(options: Readonly<Record<string, string>> = {}): Promise<IngestFixture> {
+  /** `via` returns the server to connect to, for example a proxy before that of the database. */
+  static async start(
+    options: Readonly<Record<string, string>> = {},
+    via = (access: TestDatabase): Promise<TestDatabase> => Promise.resolve(access),
+  ): Promise<IngestFixture> {
     const database = await DatabaseFixture.create();
-    const { host, port, database: name } = database.access;
+    const { host, port, database: name } = await via(database.access);
     const settings = parseOptions(serviceOptions, {
       listeners: 'http://127.0.0.1:0',
       tls: 'off',

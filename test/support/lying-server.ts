@@ -11,8 +11,8 @@ export interface Lies {
   readonly commitsCopyEvery?: number;
   /** Advisory locks keep nobody out. */
   readonly ignoresLocks?: boolean;
-  /** The share of writing statements and commits that fail with 40001, chosen by the seed. */
-  readonly failing?: { readonly share: number; readonly seed: number };
+  /** The share of writing statements and commits, and with `reads` of queries too, that fail with 40001, chosen by the seed. */
+  readonly failing?: { readonly share: number; readonly seed: number; readonly reads?: boolean };
   /** Each transaction of a connection runs in another backend than the one before, as behind a pooler. */
   readonly swapsBackends?: boolean;
 }
@@ -211,12 +211,16 @@ class LyingSession {
         .replaceAll(/pg_try_advisory_xact_lock\(([^()]*)\)/g, '($1 IS NOT NULL)')
         .replaceAll('pg_advisory_xact_lock(', 'pg_catalog.abs(');
     }
-    if (/\b(?:INSERT|UPDATE|COPY|COMMIT)\b/.test(text) && this.#fails()) changed = INJECTED;
+    const mayFail = this.#lies.failing?.reads === true ? READS_AND_WRITES : WRITES;
+    if (mayFail.test(text) && this.#fails()) changed = INJECTED;
     if (changed === text) return given;
     const body = [given.bytes.subarray(HEAD_BYTES, nameEnd), Buffer.from(changed), given.bytes.subarray(textEnd)];
     return { type: given.type, bytes: message(given.type, Buffer.concat(body)) };
   }
 }
+
+const WRITES = /\b(?:INSERT|UPDATE|COPY|COMMIT)\b/;
+const READS_AND_WRITES = /\b(?:INSERT|UPDATE|COPY|COMMIT|SELECT|FETCH)\b/i;
 
 /** Not SQL; the proxy turns the error into a serialization failure. */
 const INJECTED = 'could_not_serialize_access';

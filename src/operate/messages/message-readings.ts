@@ -1,6 +1,6 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
 import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
-import type { ConnectorTopics } from '../../herder/connector-topics.ts';
+import { notTracked, type ConnectorTopics } from '../../herder/connector-topics.ts';
 import { ConnectorPreview, type PreviewDependencies } from '../preview/connector-preview.ts';
 import type { Read } from '../reading.ts';
 import { TopicPeek, type MessagePlace, type PeekQuery } from './topic-peek.ts';
@@ -13,8 +13,8 @@ interface ConnectorTopicsReading {
   readonly connector: string;
   /** The stored configuration, with variables. */
   readonly config: ConnectorConfig;
-  /** The topics that the connector has used. */
-  readonly topics: string[];
+  /** The topics that the connector has used; `undefined` if topics are not tracked. Only needed for a source. */
+  readonly topics: string[] | undefined;
 }
 
 export type MessageReading =
@@ -27,12 +27,12 @@ export type MessageReading =
  */
 export class MessageReadings {
   readonly #directory: Pick<ConnectorDirectory, 'config'>;
-  readonly #topics: Pick<ConnectorTopics, 'list'>;
+  readonly #topics: Pick<ConnectorTopics, 'tracked'>;
   readonly #read: Read<MessageReading>;
 
   constructor(
     directory: Pick<ConnectorDirectory, 'config'>,
-    topics: Pick<ConnectorTopics, 'list'>,
+    topics: Pick<ConnectorTopics, 'tracked'>,
     read: Read<MessageReading>,
   ) {
     this.#directory = directory;
@@ -52,7 +52,7 @@ export class MessageReadings {
 
   #topicsOf(connector: string): ConnectorTopicsReading {
     const config = this.#directory.config(connector);
-    return { feature: 'messages', connector, config, topics: this.#topics.list(connector) };
+    return { feature: 'messages', connector, config, topics: this.#topics.tracked(connector) };
   }
 }
 
@@ -66,9 +66,14 @@ export async function readMessages(
     ...parts,
     preview: new ConnectorPreview(parts),
     directory: { config: () => reading.config },
-    topics: { list: () => reading.topics },
+    topics: { list: () => trackedTopics(reading) },
   });
   return reading.kind === 'page'
     ? peek.page(reading.connector, reading.query, signal)
     : peek.preview(reading.connector, reading.place, signal);
+}
+
+function trackedTopics({ topics }: ConnectorTopicsReading): string[] {
+  if (topics === undefined) throw notTracked();
+  return topics;
 }

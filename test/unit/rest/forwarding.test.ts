@@ -35,8 +35,7 @@ class Scene {
     const context = {
       method,
       path: pathname,
-      protocol: 'http',
-      host: 'here:8083',
+      state: { ownUrl: 'http://here:8083' },
       query: Object.fromEntries(searchParams),
       req: Object.assign(Readable.from([Buffer.from(body)]), {
         url,
