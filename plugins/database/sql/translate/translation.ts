@@ -4,7 +4,7 @@ import type { ConflictRule } from '../insert.ts';
 
 /**
  * Result of translating a statement that may be the original database's SQL
- * (docs/database-api.md#the-databases-own-sql).
+ * (docs/database-api.md#sql-of-the-original-database).
  */
 export type Translation =
   | RunTranslation
