@@ -1,7 +1,10 @@
 import { restartClause, type RestartView } from '../restarts/restart-view.ts';
 import type { Verdict } from './verdicts.ts';
 
-/** Figures of a task. Members are absent if the worker of the task does not answer or the task does not run. */
+/**
+ * Figures of a task. If the worker of the task does not answer or the task does not run, optional members are absent, and the
+ * others are 0, empty or `null`.
+ */
 export interface TaskFigures {
   readonly task: number;
   readonly state: string;
@@ -238,7 +241,7 @@ function withoutPartitions({ type, tasks, silentWorkers, isPartial = false }: Co
   const isSettled = tasks.every(({ isInGroup = false }) => isInGroup);
   const why = isSettled
     ? 'other members of its consumer group have all of them, or the topics have none'
-    : 'its consumer group is being divided';
+    : 'its consumer group is rebalancing';
   return { ms, sentence: `No task has had a partition for ${seconds(ms)}: ${why}.` };
 }
 
