@@ -70,7 +70,7 @@ interface HealthDependencies {
 const MAX_ATTENTION = 100;
 const MAX_REASONS = 100;
 const EXPECTED: ReadonlySet<Verdict> = new Set(['RUNNING', 'PAUSED', 'STOPPED']);
-/** A summary of many connectors blocks the event loop for at most this long. */
+/** A summary of many connectors is computed in turns that block the event loop for about this long. */
 const TURN_MS = 5;
 
 /** The verdict on each connector, from the figures of all its workers. */

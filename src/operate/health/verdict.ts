@@ -279,13 +279,13 @@ const WRAPPERS =
 const PACKAGE = /^(?:[a-z][\w$]{0,60}\.){1,12}(?=[A-Z])/;
 
 /**
- * An error of Node itself, such as `connect ECONNREFUSED 127.0.0.1:1`. The errors around it name the server that could
+ * An error of Node.js itself, such as `connect ECONNREFUSED 127.0.0.1:1`. The errors around it name the server that could
  * not be reached.
  */
 const SYSTEM_ERROR = /^java\.lang\.RuntimeException: [a-z]{1,30} E[A-Z]{3,30}\b/;
 
 /**
- * The innermost cause in a trace, because the outer causes only say that the task ended, not why. An error of Node does
+ * The innermost cause in a trace, because the outer causes only say that the task ended, not why. An error of Node.js does
  * not name the server. If it is the innermost cause, the cause around it is used instead, or the outermost of several
  * consecutive causes of that class. If the trace names the record, the position of the record is appended.
  */

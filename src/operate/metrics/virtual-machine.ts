@@ -25,7 +25,12 @@ export function addVirtualMachine(page: MetricsPage, { threads, counts }: Thread
   for (const name of ['jvm_memory_max_bytes', 'jvm_memory_bytes_max']) {
     page.gauge(name, 'Node.js: limits of the heaps of all threads', heap, limit);
   }
-  page.gauge('jvm_threads_current', 'Node.js: threads that run JavaScript, the main thread included', {}, threads.length);
+  page.gauge(
+    'jvm_threads_current',
+    'Node.js: threads that run JavaScript, the main thread included',
+    {},
+    threads.length,
+  );
   const collected = 'Node.js: collections of garbage in all threads, and the seconds that they took, by kind';
   const family = 'jvm_gc_collection_seconds';
   page.declare(family, 'summary', collected);
