@@ -14,7 +14,7 @@ const THREADS: Validator = {
       : POSITIVE.check(name, value),
 };
 
-/** Options of every worker: those of Connect's WorkerConfig, RestServerConfig and StandaloneConfig (4.3), and Sluice's own. */
+/** Options of workers: those of Connect's WorkerConfig, RestServerConfig and StandaloneConfig (4.3), and Sluice's own. */
 
 export const commonWorkerOptions = declareOptions({
   'bootstrap.servers': {
@@ -358,7 +358,7 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Topic for state that Kafka Connect does not have: restart counts and the history of configurations. By default `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. The topic is compacted, with one partition and the replication factor of the config topic. If the topic cannot be created, the worker keeps this state in memory. A standalone worker does not use it.',
+      'Topic for state that Kafka Connect does not have: restart counts, the history of configurations and replays of dead letters. By default `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. The topic is compacted, with one partition and the replication factor of the config topic. If the topic cannot be created, the worker keeps this state in memory. A standalone worker does not use it.',
   },
   'history.max.changes': {
     type: 'INT',
