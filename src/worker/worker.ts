@@ -113,7 +113,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   const { herder, validation, offsets, readers } = built;
   const stopWatching = eventLoopWatch.start(logger);
   const start = async () => {
-    // `taskOwner` is a hash that includes the cluster id, so the id must be known before tasks start.
+    // `taskOwner` (tasks.ts) is a hash that includes the cluster id, so the id must be known before tasks start.
     await stage.during('asking for the id of the Kafka cluster', built.kafkaClusterId);
     await herder.start();
     logger.info('Kafka Connect started');

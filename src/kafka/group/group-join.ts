@@ -41,7 +41,7 @@ export class GroupJoin {
     this.#logger = logger;
   }
 
-  /** Sends one JoinGroup and one SyncGroup. Rejects if restarting the rebalance cannot resolve the error. */
+  /** Sends one JoinGroup and one SyncGroup. Rejects with all other errors, of which some are retriable. */
   async run(): Promise<JoinOutcome> {
     const joined = await this.#joinGroup();
     if (typeof joined === 'string') return joined;
