@@ -121,8 +121,8 @@ export class BatchWriter {
   }
 
   /**
-   * Plans a batch that COPY can store in the cached table; `undefined` if the table must be read or changed first, or
-   * if the rows must be inserted.
+   * Plans a batch that COPY can store in the cached table together with other batches; `undefined` if the table must be
+   * read or changed first, if the rows must be inserted, and for policies with `allOrNothing` or an exact shape.
    */
   #planCopy(write: PlannedWrite): WriteAttempt | undefined {
     const { batch, policy } = write;

@@ -38,7 +38,7 @@ const SCHEMA = ownStatement(
   WHERE n.nspname = COALESCE($1::text, (current_setting('sluice.schemas')::name[])[1]::text)`,
 );
 
-/** Reads the executor's privileges on all user tables. */
+/** Reads the privileges of the executor's user on the tables and views of users, at most MAX_TABLES of them. */
 export async function readTableRights(executor: Executor, signal: AbortSignal): Promise<readonly TableRights[]> {
   const { rows } = await executor.ask(TABLES, [], { signal });
   return rows.map(([schema, name, ...cells]) => ({
