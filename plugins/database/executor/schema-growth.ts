@@ -61,8 +61,8 @@ export class SchemaGrowth {
   }
 
   /**
-   * Creates or extends the table as far as possible; conflicts remain (schema-growth-plan.ts). Rejects with the database's error
-   * if the change fails; then nothing was changed for this request.
+   * Creates or extends the table as far as possible; conflicts remain (schema-growth-plan.ts). Rejects with the
+   * database's error if the change fails; then nothing was changed for this request.
    */
   async grow(table: TableName, request: GrowthRequest): Promise<CatalogueTable> {
     return new Promise((resolve, reject) => {

@@ -148,7 +148,7 @@ export class LineLpDecoder implements Decoder {
     this.#faultsLeft = MAX_FAULTS_PER_MESSAGE;
   }
 
-  /** Returns false at the end of the message. */
+  /** Returns false at the end of the message, and if the rest of the message must not be read. */
   #nextLine(origin: Origin): boolean {
     const { position, linesBefore, text } = this.#scanner;
     if (position >= text.length) return false;

@@ -121,7 +121,7 @@ export class LineScanner {
     return this.#measurement() && this.#tags() && this.#fields() && this.#time() ? 'line' : this.#recover(start);
   }
 
-  /** Parses measurement and tags without moving. Returns false if the next line has none. */
+  /** Parses measurement and tags without moving. Returns false if the next line does not start with valid ones. */
   peekSeries(): boolean {
     const { position } = this;
     this.line.start = position;

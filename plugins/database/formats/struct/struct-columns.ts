@@ -38,7 +38,7 @@ export function compileStruct(schema: Schema): readonly StructColumn[] {
   return columns;
 }
 
-/** Describes a primitive value, such as a key that is not a struct, as a column of this name. */
+/** Describes a value, such as that of a field or a key that is not a struct, as a column of this name. */
 export function compileValue(schema: Schema, name: string): StructColumn {
   const { kind, toCell, type } = ruleOf(schema);
   const byDefault = schema.defaultValue as ConnectValue | undefined;
