@@ -192,10 +192,7 @@ export class Connection {
     }
   }
 
-  /**
-   * Runs statements that end with one or more `COPY … FROM STDIN`. `messages` contains the CopyData and CopyDone
-   * messages of all of them in wire format.
-   */
+  /** Runs statements that end with COPYs from STDIN. `messages` has the CopyData and CopyDone messages of all COPYs. */
   async copyIn(text: string, messages: Buffer, options: StatementOptions = {}): Promise<void> {
     await this.interruptible(options, () => copyIn(this.client, text, messages));
   }
