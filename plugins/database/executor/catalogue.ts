@@ -251,7 +251,7 @@ export function isTableName(name: string): boolean {
   return name.length <= MAX_IDENTIFIER_BYTES && !name.includes('\0') && Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES;
 }
 
-/** Tables that are known to match a shape, by shape. Decoders return the same shape object for the same text. */
+/** Tables known to match a shape, by shape. Decoders return the same shape object for equal descriptions of a table. */
 const matching = new WeakMap<TableShape, CatalogueTable>();
 
 function matches(table: CatalogueTable, shape: TableShape): boolean {

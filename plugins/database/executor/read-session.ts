@@ -34,7 +34,7 @@ export class ReadSession implements ReadingSession {
   /** Applies `timeZone` of the options; an invalid value fails the first statement. */
   constructor(connection: Connection, options: SessionOptions) {
     this.#connection = connection;
-    // Every session starts in UTC (connect.ts).
+    // Every session starts in UTC (server-greeting.ts).
     this.#timeZone = options.timeZone === 'UTC' ? undefined : options.timeZone;
   }
 

@@ -56,7 +56,7 @@ export class TablePreparation {
 
   /**
    * Creates or extends the table as far as permitted. `known` is the table, possibly from the cache; `undefined` if it
-   * does not exist. Rejects as `TableWriter.write` does.
+   * does not exist. Rejects as `TableWriter.write` (api.ts) does.
    */
   async prepare(
     batch: RowBatch,

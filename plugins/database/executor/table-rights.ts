@@ -49,7 +49,10 @@ export async function readTableRights(executor: Executor, signal: AbortSignal): 
   }));
 }
 
-/** Returns the schema in which a table would be created: the given one, or the first of the search path. */
+/**
+ * Returns the schema in which a table would be created (the given one, or the first of the search path), and whether
+ * the user may create tables in it; `undefined` if the schema does not exist.
+ */
 export async function readCreationPlace(
   executor: Executor,
   schema: string | undefined,

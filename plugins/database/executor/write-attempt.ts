@@ -39,9 +39,9 @@ export class WriteAttempt {
   }
 
   /**
-   * Sends the batch. If the server rolls back (class 40), the call rejects with `isInTransaction`, because the caller
-   * must repeat the whole transaction; otherwise, the statement is repeated. Without a transaction, may reject with
-   * NeedsTransaction before anything is stored.
+   * Sends the batch. If the server rolls back (class 40), the statement is repeated. If `isInTransaction` is true, the
+   * call rejects instead, because the caller must repeat the whole transaction. Without a transaction, the call may
+   * reject with NeedsTransaction before anything is stored.
    */
   async run(connection: StatementRunner, isInTransaction: boolean): Promise<WriteReport> {
     this.#rollbackRetries = isInTransaction ? 0 : ROLLBACK_RETRIES;

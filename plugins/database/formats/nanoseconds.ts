@@ -18,8 +18,8 @@ const MINUS = 45;
 const ZERO = 48;
 
 /**
- * Returns the nanoseconds, 0 to 999, that `unixMicros` (unix-time.ts) drops when it rounds down the integer at
- * [start, end).
+ * Returns the nanoseconds, 0 to 999, that `unixMicros` (unix-time.ts) drops from the integer at [start, end), which it
+ * rounds down.
  */
 export function nanosBeyondMicros(text: string, start: number, end: number, precision: Precision): number {
   if (precision !== 'ns') return 0;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { BoundedMap } from '../../../src/data/bounded-map.ts';
 import type { Cell } from '../../../src/data/row-batch.ts';
 
-/** Name of the primary tag in tables created for the line formats (docs/formats.md#the-primary-tag). */
+/** Name of the primary tag in tables created for lines and points (docs/formats.md#the-primary-tag). */
 export const PRIMARY_TAG = 'primary_tag';
 
 /** Cache size; each entry takes 64 bytes for the hash, plus the text of the tags. */

@@ -21,7 +21,7 @@ export interface StructColumn {
   readonly isPlaceholder?: IsPlaceholder | undefined;
   /** The cell for null: the field's default, as in Connect's Struct.get, or null. */
   readonly nullCell: Cell;
-  /** The column type for new tables, as in TableShape; `undefined` if it is unknown. */
+  /** The column type for new tables, as in ColumnShape (src/data/table-shape.ts); `undefined` if it is unknown. */
   readonly type: string | undefined;
   readonly nullable: boolean;
 }

@@ -21,7 +21,7 @@ export interface Point {
   kind: CellKind;
 }
 
-/** The points of a metric as rows: time, value, primary tag, tags. */
+/** The points of a metric as rows: time, nanoseconds if they are kept, value, primary tag, tags. */
 export class PointBatch {
   readonly rows: RowBatchBuilder;
   readonly value: OpenColumn;
