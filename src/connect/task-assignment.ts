@@ -72,7 +72,10 @@ export interface PoisonedRecord extends TopicPartition {
   readonly stack: string;
 }
 
-/** An event that a task host reports about a task. The events of one task are in order, and STOPPED is the last one. */
+/**
+ * An event that a task host reports about a task. The events of one task are in order. STOPPED is the last event; after FAILED,
+ * no other state is reported.
+ */
 export type TaskEvent =
   | { readonly id: TaskId; readonly state: 'RUNNING' | 'PAUSED' }
   /** `handover` is for the next worker of the task. It is set if it was requested and the task has one. */
@@ -87,7 +90,7 @@ export type TaskEvent =
 
 /**
  * Returns true if the event reports one of the states RUNNING, PAUSED, STOPPED and FAILED. A task is in exactly one of
- * them at a time.
+ * them at a time, once it has started.
  */
 export function isState(
   event: TaskEvent,

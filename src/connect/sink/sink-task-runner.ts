@@ -28,8 +28,8 @@ import {
  * Runs one sink task with one consumer (org.apache.kafka.connect.runtime.WorkerSinkTask). One loop commits if a commit is due,
  * polls, converts and puts, so calls to the task never overlap.
  *
- * States: starting -> running <-> paused -> stopped; any failure -> failed. While a batch is being retried, all partitions are
- * paused, and polling continues without returning records.
+ * States: starting -> running <-> paused; each of them -> stopped or, after a failure, failed. While a batch is being retried, all
+ * partitions are paused, and polling continues without returning records.
  */
 export class SinkTaskRunner implements TaskRunner {
   readonly #runtime: TaskRuntime;

@@ -47,8 +47,8 @@ const STRIMZI_TEXTS: Readonly<Record<string, readonly string[]>> = {
 /**
  * The names that jmx_exporter produces with the rules of Strimzi's examples (strimzi-kafka-operator,
  * kafka-connect-metrics.yaml): `kafka_connect_worker_connector_count`,
- * `kafka_connect_sink_task_sink_record_read_total{connector,task}`. Attributes that the rules omit are named in the
- * same way.
+ * `kafka_connect_sink_task_sink_record_read_total{connector,task}`. Numeric attributes that the rules omit are named in the
+ * same way; text attributes that the rules omit are left out.
  */
 const strimzi: MetricNaming = {
   names(of, attribute, isText) {

@@ -16,7 +16,7 @@ export interface MetricSet {
   readonly values: Readonly<Record<string, MetricValue>>;
 }
 
-/** A set of metrics of the worker itself. */
+/** A set of metrics of the worker, its connectors or its tasks, but not of their Kafka clients. */
 export function connectMetrics(
   group: string,
   tags: Readonly<Record<string, string>>,
