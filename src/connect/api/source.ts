@@ -162,7 +162,7 @@ export interface TaskMetric {
  * records have no partition and no timestamp.
  */
 export interface SourceBlock {
-  /** Created by a RecordPacker. */
+  /** Created by a RecordPacker (src/data/packed-records.ts). */
   readonly packed: PackedRecords;
   /** The schema of keys. Records without a key have no key schema. */
   readonly keySchema: Schema;

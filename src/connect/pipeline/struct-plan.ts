@@ -137,7 +137,8 @@ export class StructPlan {
   }
 
   /**
-   * Returns a place with the value of `from`, or with the schema's default if that value is null (compare `cellOf`).
+   * Returns a place with the value of `from`, or with the schema's default if that value is null (compare `cellOf` in
+   * src/transforms/struct-cells.ts).
    */
   withDefault(from: number, { defaultValue }: Schema, isWanted: boolean): number {
     if (!isWanted || defaultValue === undefined || defaultValue === null || this.#required.has(from)) return from;
@@ -150,8 +151,8 @@ export class StructPlan {
   }
 
   /**
-   * Marks the place as required, unless the schema allows null (compare `checkedCell`). A record with null in a
-   * required place is transformed individually.
+   * Marks the place as required, unless the schema allows null (compare `checkedCell` in src/transforms/struct-cells.ts). A
+   * record with null in a required place is transformed individually.
    */
   required(place: number, { optional }: Schema): number {
     if (!optional) this.#required.add(place);

@@ -150,7 +150,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   /**
-   * Puts all waiting records. Suspect records (see RecordCare) are put in steps, and each step must be stored and
+   * Puts all waiting records. Suspect records (see record-care.ts) are put in steps, and each step must be stored and
    * committed before the next records are put. If the commit fails, the next records wait until the commit may be
    * retried.
    */
