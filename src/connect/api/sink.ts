@@ -35,7 +35,9 @@ export interface SinkConnectorPlugin extends ConnectorPluginBase {
     context: PreviewContext,
   ): Promise<readonly RecordPreview[]>;
   /**
-   * Called when a user changes the offsets of the consumer group while the connector is stopped.
+   * Called in three cases: when a user changes the offsets of a stopped connector; when a connector is created with initial
+   * offsets; and when a replay of dead-letter records has ended and the offsets of its group are deleted. In the last case,
+   * `consumer.override.group.id` in `config` is the group of the replay.
    * @param offsets the new offsets, by partition; `null` removes the offset of a partition; an empty list means that all
    *   offsets are reset
    * @returns `true` if the connector stores no other offsets, or has changed those as well. Otherwise, and without this method,
