@@ -146,7 +146,7 @@ export interface TaskRuntime {
   readonly throttle: Throttle;
   /** Set for a source with a dead-letter topic. */
   readonly deadLetters?: SourceDeadLetters | undefined;
-  /** Called with the coordinates of each record that a transform of a sink drops. */
+  /** Set for a replay. Called with the coordinates of each dead-letter record that a transform drops. */
   readonly onDropped?: ((place: PartitionOffset) => void) | undefined;
 }
 

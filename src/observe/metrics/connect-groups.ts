@@ -59,7 +59,9 @@ export const CONNECT_GROUPS: Readonly<Record<string, MetricGroup>> = {
     'batch-size-max': gauge('Number of records in the largest batch within the window'),
     'batch-size-avg': gauge('Average number of records in a batch within the window'),
     'offset-commit-failure-percentage': gauge('Share of the offset commits within the window that failed, from 0 to 1'),
-    'offset-commit-success-percentage': gauge('Share of the offset commits within the window that succeeded, from 0 to 1'),
+    'offset-commit-success-percentage': gauge(
+      'Share of the offset commits within the window that succeeded, from 0 to 1',
+    ),
     'connector-type': text('Type of the connector'),
     ...pluginOf('connector'),
     ...pluginOf('task'),

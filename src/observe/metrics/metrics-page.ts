@@ -46,7 +46,7 @@ export class MetricsPage {
     this.#namings = namings;
   }
 
-  /** Adds a metric of Connect or of its clients in every naming. Help texts come from METRIC_GROUPS. */
+  /** Adds metrics of Connect or of its clients in every naming. Help texts come from METRIC_GROUPS. */
   add(set: MetricSet): void {
     for (const naming of this.#namings) {
       const pairs = pairsText(NAMINGS[naming].labels(set));
