@@ -2,7 +2,7 @@ import type { MetricDomain, MetricSet } from './metric-set.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** The name of an attribute on a page. */
+/** The name of an attribute in a response of `/metrics`. */
 export interface MetricName {
   readonly name: string;
   /** If set, the value is the text of this label, and the sample is 1. */

@@ -1,7 +1,7 @@
 /** The domains in which Java's clients and its Connect worker register their MBeans. */
 export type MetricDomain = 'kafka.connect' | 'kafka.consumer' | 'kafka.producer' | 'kafka.admin.client';
 
-/** A number, or a text that a page shows as a label. NaN: nothing was measured yet, as in Java. */
+/** A number, or a text that `/metrics` shows as a label. NaN: nothing was measured yet, as in Java. */
 export type MetricValue = number | string;
 
 /**
