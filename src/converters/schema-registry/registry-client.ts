@@ -108,7 +108,7 @@ export class RegistryClient {
       const path = `/subjects/${encodeURIComponent(subject)}${register ? '/versions' : ''}${normalize ? '?normalize=true' : ''}`;
       const body = JSON.stringify({ schema: text, ...(schemaType === 'AVRO' ? {} : { schemaType }) });
       const { id } = (await this.#require({ method: 'POST', path, body })) as SchemaAnswer;
-      if (typeof id !== 'number') throw this.#unavailable('the answer has no id', { method: 'POST', path });
+      if (typeof id !== 'number') throw this.#unavailable('the response has no id', { method: 'POST', path });
       return id;
     });
   }
@@ -176,7 +176,7 @@ export class RegistryClient {
     } catch (error) {
       if (!(error instanceof RegistryAnswerError) || isAboutRequest(error)) throw error;
       throw this.#unavailable(
-        `HTTP ${String(error.status)}, which is not the answer of a schema registry`,
+        `HTTP ${String(error.status)}, which is not the response of a schema registry`,
         request,
         error,
       );
@@ -230,7 +230,7 @@ export class RegistryClient {
 
   #unavailable(why: string, { method, path }: RegistryRequest, cause?: Error): UnavailableError {
     return new UnavailableError(
-      `The schema registry at ${this.#place()} did not answer ${method} ${path}: ${why}`,
+      `The request ${method} ${path} to the schema registry at ${this.#place()} failed: ${why}`,
       cause === undefined ? {} : { cause },
     );
   }

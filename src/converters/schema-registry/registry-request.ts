@@ -42,7 +42,7 @@ export async function requestJson(
   const text = body.toString();
   const json = parseJson(text);
   if (status >= 200 && status < 300) {
-    if (json === undefined) throw new Error(`the answer is not JSON: ${text.slice(0, 100)}`);
+    if (json === undefined) throw new Error(`the response is not JSON: ${text.slice(0, 100)}`);
     return json;
   }
   const { message, error_code: code } = (json ?? {}) as { message?: unknown; error_code?: unknown };
