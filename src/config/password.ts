@@ -27,7 +27,8 @@ export class Password {
   }
 }
 
-const SECRET_NAME = /passw|secret|token|credential|jaas|passphrase|(^|[._-])key$|url$/i;
+const SECRET_NAME =
+  /passw|secret|token|credential|jaas|passphrase|user\.info$|(?:^|[._-])(?:key|pwd|pass|creds?)$|(?:api|access|private|account)key$|url$/i;
 
 /** Whether the name of an undeclared key suggests a secret. */
 export function isSecretName(key: string): boolean {

@@ -1,8 +1,6 @@
 import { isSecretName } from './password.ts';
 
 const SURELY_SECRET = /passw|secret|token|credential|jaas|passphrase|user\.info$/i;
-/** Applies to undeclared keys only. */
-const PROBABLY_SECRET = /(?:^|[._-])(?:pwd|pass|creds?)$|(?:api|access|private|secret|account)[._-]?key$/i;
 const PROVIDER_REFERENCE = /^\$\{[^{}]+\}$/;
 const REFERENCES = /\$\{[^{}]+\}/g;
 /**
@@ -27,7 +25,7 @@ export function isSecretValue(key: string, value: string, type: string | undefin
   if (value === '' || PROVIDER_REFERENCE.test(value)) return false;
   if (type === 'PASSWORD' || SURELY_SECRET.test(key)) return true;
   if (passwordsWithin(value.replace(REFERENCES, '')).length > 0) return true;
-  return type === undefined && ((isSecretName(key) && !/url$/i.test(key)) || PROBABLY_SECRET.test(key));
+  return type === undefined && isSecretName(key) && !/url$/i.test(key);
 }
 
 /** The passwords within a value. */

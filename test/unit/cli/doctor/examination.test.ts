@@ -41,4 +41,26 @@ describe('the report of the doctor', () => {
     );
     assert.equal(worstOf(sections), 'fail');
   });
+
+  it('hides private keys and the logins of registries, but shows names of files and servers', () => {
+    const secrets = new SecretMask();
+    learnSecrets(
+      {
+        'consumer.ssl.keystore.key': '-----BEGIN PRIVATE KEY-----\nMIIEvAIBADANBg\n-----END PRIVATE KEY-----',
+        'value.converter.basic.auth.user.info': 'registry-user:registry-word',
+        'api.key': 'key-of-the-api',
+        'connection.url': 'postgresql://h/d?user=u&password=in-a-parameter',
+        'database.http.tls.key': '/etc/sluice/tls.pem',
+        'ssl.keystore.location': '/etc/sluice/keystore.pem',
+        'sasl.oauthbearer.token.endpoint.url': 'https://login.example.org/token',
+      },
+      secrets,
+    );
+    assert.equal(
+      secrets.hide('MIIEvAIBADANBg, registry-user:registry-word, key-of-the-api, in-a-parameter'),
+      '[hidden], [hidden], [hidden], [hidden]',
+    );
+    const shown = '/etc/sluice/tls.pem /etc/sluice/keystore.pem https://login.example.org/token postgresql://h/d';
+    assert.equal(secrets.hide(shown), shown);
+  });
 });
