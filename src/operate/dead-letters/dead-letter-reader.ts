@@ -1,6 +1,6 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
 import { Turn } from '../../connect/pipeline/turn.ts';
-import type { TaskClients } from '../../connect/tasks/task-clients.ts';
+import type { FixedProperties, TaskClients } from '../../connect/tasks/task-clients.ts';
 import { RequestError } from '../../errors.ts';
 import type { Consumer, PartitionPosition } from '../../kafka/api.ts';
 import { parseDeadLetter, recordBytes, type DeadLetterRecord } from './dead-letter-record.ts';
@@ -32,6 +32,8 @@ export interface ReadingProgress {
 const TOPIC_OPTION = 'errors.deadletterqueue.topic.name';
 const POLL_MS = 200;
 const CLOSE_TIMEOUT_MS = 2000;
+/** If the first records of a range no longer exist, reading starts at the earliest existing one. No group is joined. */
+const READING: FixedProperties = { 'auto.offset.reset': 'earliest', 'group.instance.id': undefined };
 
 /** The dead-letter topic of a connector; `undefined` when it has none. */
 export function deadLetterTopic(config: ConnectorConfig): string | undefined {
@@ -65,7 +67,7 @@ export class DeadLetterReader {
     const { topic, partitions } = await this.ranges(connector, config, selection);
     const ranges = partitions.filter(({ next, end }) => next < end);
     if (ranges.length === 0) return { topic, scanned: 0, selected: 0, partitions: [], hasMore: false };
-    const consumer = await this.#clients.sinkConsumer({ connector, task: 0 }, readingConfig(config));
+    const consumer = await this.#clients.sinkConsumer({ connector, task: 0 }, config, READING);
     const wakeUp = (): void => {
       consumer.wakeup();
     };
@@ -183,13 +185,4 @@ class Scan {
     const hasMore = partitions.some(({ next, end }) => next < end);
     return { topic: this.#topic, scanned: this.#scanned, selected: this.selected, partitions, hasMore };
   }
-}
-
-/**
- * Removes consumer overrides that are meant for the task. If the first records of a range no longer exist, this consumer
- * must start at the earliest existing one, and it joins no group.
- */
-function readingConfig(config: ConnectorConfig): ConnectorConfig {
-  const without = new Set(['consumer.override.auto.offset.reset', 'consumer.override.group.instance.id']);
-  return Object.fromEntries(Object.entries(config).filter(([key]) => !without.has(key)));
 }
