@@ -112,9 +112,7 @@ export class ConnectorPreview {
     }
     const { clients } = this.#dependencies;
     const name = config['name'] ?? 'preview';
-    const admin = clients.admin(name, config);
-    const consumer = await clients.sinkConsumer({ connector: name, task: 0 }, config);
-    return newestRecords(topic ?? '', count ?? DEFAULT_COUNT, { admin, consumer }, READ_TIMEOUT_MS);
+    return newestRecords(topic ?? '', count ?? DEFAULT_COUNT, { name, config }, clients, READ_TIMEOUT_MS);
   }
 }
 
