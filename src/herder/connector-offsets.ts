@@ -20,7 +20,7 @@ export interface ConnectorOffsetsDependencies {
   readonly offsets: SourceOffsets;
   readonly plugins: PluginRegistry;
   readonly resolver: ConfigResolver;
-  readonly clients: Pick<TaskClients, 'admin'>;
+  readonly clients: Pick<TaskClients, 'admin' | 'sinkOffsetReset'>;
   /** Resolves when the tasks of a stopped connector have ended or were abandoned. */
   readonly tasksEnded: (connector: string) => Promise<void>;
   /** Set if `exactly.once.source.support` is `enabled`. */
@@ -73,9 +73,9 @@ export class ConnectorOffsets {
   async preview(name: string, target: OffsetTarget): Promise<OffsetsPreview> {
     const { state, plugin } = await this.#resolved(this.#dependencies.configs.require(name));
     if (plugin.type === 'source') return this.#previewSource(state, plugin, target);
-    return withAdmin(this.#dependencies.clients, state, (admin) =>
-      previewSink(admin, groupId(state), state.config, target),
-    );
+    const { clients } = this.#dependencies;
+    const group = { groupId: groupId(state), offsetReset: clients.sinkOffsetReset(state.config) };
+    return withAdmin(clients, state, (admin) => previewSink(admin, group, state.config, target));
   }
 
   async #previewSource(

@@ -50,10 +50,17 @@ interface Bounds extends TopicPartition {
   readonly end: number;
 }
 
+/** The consumer group of a sink. */
+export interface SinkGroup {
+  readonly groupId: string;
+  /** `auto.offset.reset` of its consumers. */
+  readonly offsetReset: string;
+}
+
 /** Computes how many records a sink would read again or skip. Does not write anything. */
 export async function previewSink(
   admin: Admin,
-  groupId: string,
+  { groupId, offsetReset }: SinkGroup,
   config: ConnectorConfig,
   target: OffsetTarget,
 ): Promise<OffsetsPreview> {
@@ -67,24 +74,32 @@ export async function previewSink(
   );
   const bounds = await boundsOf(admin, named);
   const wanted = 'offsets' in target ? sinkOffsets(target.offsets) : await positionsAt(admin, bounds, target);
-  const beginsAtEnd = config['consumer.override.auto.offset.reset']?.trim() === 'latest';
   const partitions = wanted.map(({ topic, partition, offset }): PreviewedPartition => {
     const key = topicPartitionKey(topic, partition);
     const limits = bounds.get(key);
     if (limits === undefined) throw new RequestError(400, `Topic ${topic} has no partition ${String(partition)}`);
-    const { first, end } = limits;
     const known = committed.get(key)?.offset;
-    const within = (at: number | null | undefined) => Math.min(end, Math.max(first, at ?? (beginsAtEnd ? end : first)));
-    const moved = within(offset) - within(known);
+    const [from, to] = [resumesAt(known, limits, offsetReset), resumesAt(offset, limits, offsetReset)];
+    const moved = from === undefined || to === undefined ? null : to - from;
     return {
       partition: { kafka_topic: topic, kafka_partition: partition },
       current: known === undefined ? null : { kafka_offset: known },
       offset: offset === null ? null : { kafka_offset: offset },
-      again: Math.max(0, -moved),
-      skipped: Math.max(0, moved),
+      again: moved === null ? null : Math.max(0, -moved),
+      skipped: moved === null ? null : Math.max(0, moved),
     };
   });
   return previewOf(partitions, BY_OFFSETS);
+}
+
+/**
+ * Where a consumer with this committed offset resumes. Without an offset, or if retention has deleted the record at the
+ * offset, `auto.offset.reset` decides; `undefined`: the consumer fails (`none`).
+ */
+function resumesAt(offset: number | null | undefined, { first, end }: Bounds, offsetReset: string): number | undefined {
+  if (offset !== undefined && offset !== null && offset >= first) return Math.min(offset, end);
+  if (offsetReset === 'none') return undefined;
+  return offsetReset === 'latest' ? end : first;
 }
 
 /** Returns the existing topics that the sink reads or for which its group has committed offsets. */

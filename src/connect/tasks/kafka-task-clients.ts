@@ -24,6 +24,8 @@ export interface ClientDefaults {
  * interval of 3 s, each move of a task would therefore take up to 3 s.
  */
 const HEARTBEAT_MS = '1000';
+const OFFSET_RESET = 'auto.offset.reset';
+const DEFAULT_OFFSET_RESET = 'earliest';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
 /**
@@ -50,7 +52,7 @@ export class KafkaTaskClients implements TaskClients {
     const own = {
       'group.id': `connect-${id.connector}`,
       'client.id': `connector-consumer-${taskText(id)}`,
-      'auto.offset.reset': 'earliest',
+      [OFFSET_RESET]: DEFAULT_OFFSET_RESET,
     };
     const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
     const isClassic = (given[PROTOCOL] ?? 'classic').trim().toLowerCase() === 'classic';
@@ -67,6 +69,11 @@ export class KafkaTaskClients implements TaskClients {
     };
     const set = Object.entries(all).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
     return createKafkaClient(Object.fromEntries(set), this.#loggerOf(id)).consumer();
+  }
+
+  sinkOffsetReset(config: ConnectorConfig): string {
+    const given = config[`consumer.override.${OFFSET_RESET}`] ?? this.#defaults.consumer[OFFSET_RESET];
+    return given?.trim().toLowerCase() ?? DEFAULT_OFFSET_RESET;
   }
 
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer {

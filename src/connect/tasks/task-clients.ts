@@ -11,6 +11,8 @@ export type FixedProperties = Readonly<Record<string, string | undefined>>;
 export interface TaskClients {
   /** `fixed` contains settings that cannot be overridden. A setting that is `undefined` there is removed. */
   sinkConsumer(id: TaskId, config: ConnectorConfig, fixed?: FixedProperties): Promise<Consumer>;
+  /** Returns `auto.offset.reset` of the connector's `sinkConsumer`, in lower case. */
+  sinkOffsetReset(config: ConnectorConfig): string;
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer;
   /** Opens the producer for exactly-once delivery. */
   sourceTransactions(id: TaskId, config: ConnectorConfig, transactionalId: string): TransactionalProducer;
