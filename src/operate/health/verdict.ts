@@ -90,7 +90,7 @@ export interface Judgement {
  * records, so it is never STALLED.
  */
 export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgement {
-  const judged = requested(figures) ?? failed(figures) ?? working(figures, thresholds);
+  const judged = failed(figures) ?? requested(figures) ?? working(figures, thresholds);
   return { summary: judged.sentence, ...judged };
 }
 

@@ -216,6 +216,15 @@ describe('the verdict on a connector', () => {
     assert.equal(judged([], { state: 'STOPPED' }).verdict, 'STOPPED');
   });
 
+  it('is FAILED if a task of a PAUSED connector has failed, and PAUSED if its tasks only wait', () => {
+    const failed = task({ task: 1, state: 'FAILED', trace: 'Error: no such table\n\tat x' });
+    const { verdict, sentence, reasons } = judged([task({ state: 'PAUSED' }), failed], { state: 'PAUSED' });
+    assert.deepEqual([verdict, sentence], ['FAILED', 'Task 1 has failed: no such table']);
+    assert.deepEqual(reasons, [sentence]);
+    const waiting = judged([task({ state: 'PAUSED', waiting: 2, waitedMs: 9000, lag: 900 })], { state: 'PAUSED' });
+    assert.deepEqual([waiting.verdict, waiting.reasons], ['PAUSED', []]);
+  });
+
   it('names workers that do not answer', () => {
     assert.deepEqual(judged([task()], { silentWorkers: ['b:8083'] }).reasons, ['Worker b:8083 does not answer.']);
   });
