@@ -266,10 +266,12 @@ function runningText({ tasks, silentWorkers }: ConnectorFigures, [uncommitted]: 
   const throttled = known.filter(isThrottled).length;
   const held = throttled === 0 ? '' : `; the rate limit holds ${String(throttled)} of them back`;
   const commits = uncommitted === undefined ? '' : `; ${uncommittedText(uncommitted)}`;
-  const [silent] = silentWorkers;
   const silentTasks = tasks.filter(({ silentMs }) => silentMs !== undefined).length;
+  const [silent] = silentWorkers;
   if (silent === undefined) return `${running}${behind}${held}${commits}.`;
-  return `${running}${behind}${held}${commits}; worker ${silent} does not answer for ${count(silentTasks, 'task')}.`;
+  const others = silentWorkers.length - 1;
+  const silence = others === 0 ? `worker ${silent} does` : `worker ${silent} and ${count(others, 'other')} do`;
+  return `${running}${behind}${held}${commits}; ${silence} not answer for ${count(silentTasks, 'task')}.`;
 }
 
 const MAX_LINE = 1000;

@@ -227,5 +227,15 @@ describe('the verdict on a connector', () => {
 
   it('names workers that do not answer', () => {
     assert.deepEqual(judged([task()], { silentWorkers: ['b:8083'] }).reasons, ['Worker b:8083 does not answer.']);
+    const silentTask = (id: number, worker: string) => task({ task: id, worker, lag: null, silentMs: 10 });
+    const { sentence, reasons } = judged([task(), silentTask(1, 'b:8083'), silentTask(2, 'c:8083')], {
+      silentWorkers: ['b:8083', 'c:8083'],
+    });
+    assert.equal(sentence, '1 task runs, 0 records behind; worker b:8083 and 1 other do not answer for 2 tasks.');
+    assert.deepEqual(reasons, ['Worker b:8083 does not answer.', 'Worker c:8083 does not answer.']);
+    assert.equal(
+      judged([task(), silentTask(1, 'b:8083')], { silentWorkers: ['b:8083'] }).sentence,
+      '1 task runs, 0 records behind; worker b:8083 does not answer for 1 task.',
+    );
   });
 });
