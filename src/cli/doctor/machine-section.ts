@@ -29,7 +29,8 @@ export async function portFindings(config: WorkerConfig, services: readonly Serv
   const { listeners, 'admin.listeners': admin } = config.rest;
   const metrics = config.own['metrics.listeners'] ?? [];
   const own = [
-    ...[...listeners, ...(admin ?? [])].map((url) => ({ property: 'listeners', url })),
+    ...listeners.map((url) => ({ property: 'listeners', url })),
+    ...(admin ?? []).map((url) => ({ property: 'admin.listeners', url })),
     ...metrics.map((url) => ({ property: 'metrics.listeners', url })),
   ];
   const ofServices = services.flatMap((plugin) => {
