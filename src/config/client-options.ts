@@ -1,3 +1,4 @@
+import { listEntries } from './list-text.ts';
 import { declareOptions } from './option.ts';
 import { oneOfIgnoringCase } from './validators.ts';
 
@@ -113,12 +114,22 @@ export const javaOnlyKeys: ReadonlySet<string> = new Set([
   'security.providers',
 ]);
 
+/** Package of Strimzi's metrics reporters. The worker provides their metrics itself (`metrics.listeners`). */
+const STRIMZI_REPORTERS = 'io.strimzi.kafka.metrics.';
+
+/** Whether the value of `metric.reporters` names Strimzi's Metrics Reporter. */
+export function namesMetricsReporter(reporters: string | undefined): boolean {
+  return listEntries(reporters).some((reporter) => reporter.startsWith(STRIMZI_REPORTERS));
+}
+
 /** Keys with a prefix in `javaOnlyPrefixes` that are supported nevertheless. */
 export const honouredKeys: ReadonlySet<string> = new Set([
   'sasl.oauthbearer.token.endpoint.url',
   'sasl.oauthbearer.client.credentials.client.id',
   'sasl.oauthbearer.client.credentials.client.secret',
   'sasl.oauthbearer.scope',
+  'prometheus.metrics.reporter.listener',
+  'prometheus.metrics.reporter.listener.enable',
 ]);
 
 /** Prefixes of keys that are ignored with a warning, except for `honouredKeys`. */
@@ -128,4 +139,5 @@ export const javaOnlyPrefixes: readonly string[] = [
   'sasl.kerberos.',
   'sasl.oauthbearer.',
   'sasl.login.',
+  'prometheus.metrics.reporter.',
 ];

@@ -1,4 +1,4 @@
-import { listEntries } from './list-text.ts';
+import { namesMetricsReporter } from './client-options.ts';
 import type { Properties } from './worker-config.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -46,16 +46,12 @@ export function imageProperties(environment: Environment): Properties {
   return { ...debeziumProperties(environment), ...metricsProperties(environment) };
 }
 
-/** Package of the reporters of Strimzi's metrics-reporter. */
-const STRIMZI_REPORTERS = 'io.strimzi.kafka.metrics.';
-
 /**
  * Adds `metrics.listeners` and `metrics.naming` if the properties configure Strimzi's Metrics Reporter (`metricsConfig.type:
  * strimziMetricsReporter` of a KafkaConnect resource). Existing properties take precedence.
  */
 export function withMetricsReporter(properties: Properties): Properties {
-  const reporters = listEntries(properties['metric.reporters']);
-  if (!reporters.some((reporter) => reporter.startsWith(STRIMZI_REPORTERS))) return properties;
+  if (!namesMetricsReporter(properties['metric.reporters'])) return properties;
   const isOn = properties['prometheus.metrics.reporter.listener.enable']?.trim() !== 'false';
   const listener = properties['prometheus.metrics.reporter.listener'] ?? 'http://:8080';
   return { ...(isOn ? { 'metrics.listeners': listener } : {}), 'metrics.naming': 'reporter', ...properties };

@@ -1,5 +1,5 @@
 import { ConfigError, toError } from '../errors.ts';
-import { clientOptions, honouredKeys, javaOnlyKeys, javaOnlyPrefixes } from './client-options.ts';
+import { clientOptions, honouredKeys, javaOnlyKeys, javaOnlyPrefixes, namesMetricsReporter } from './client-options.ts';
 import { distributedOptions } from './distributed-options.ts';
 import { didYouMean } from './nearest.ts';
 import type { OptionDeclarations, ParsedOptions } from './option.ts';
@@ -241,6 +241,7 @@ function unusedKeyWarnings(mode: WorkerConfig['mode'], properties: Properties): 
   const ofMode = mode === 'standalone' ? standaloneOptions : distributedOptions;
   const known = [...Object.keys({ ...declared, ...ofMode }), ...SHARED_CLIENT_KEYS];
   return Object.keys(properties).flatMap((key) => {
+    if (key === 'metric.reporters' && namesMetricsReporter(properties[key])) return [];
     const isOfFamily = !honouredKeys.has(key) && javaOnlyPrefixes.some((prefix) => key.startsWith(prefix));
     if (javaOnlyKeys.has(key) || isOfFamily) {
       return [`${key} is ignored: it only means something to a Java worker`];

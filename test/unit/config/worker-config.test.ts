@@ -139,6 +139,20 @@ describe('the worker configuration', () => {
     ]);
   });
 
+  it("logs no warning for Strimzi's Metrics Reporter, whose metrics the worker provides", () => {
+    const reporter = { 'metric.reporters': 'io.strimzi.kafka.metrics.prometheus.ClientMetricsReporter' };
+    const listener = {
+      'prometheus.metrics.reporter.listener': 'http://:9404',
+      'prometheus.metrics.reporter.listener.enable': 'true',
+    };
+    assert.deepEqual(distributed({ ...reporter, ...listener }).warnings, []);
+    const other = { 'metric.reporters': 'org.example.Reporter', 'prometheus.metrics.reporter.allowlist': '.*' };
+    assert.deepEqual(distributed(other).warnings, [
+      'metric.reporters is ignored: it only means something to a Java worker',
+      'prometheus.metrics.reporter.allowlist is ignored: it only means something to a Java worker',
+    ]);
+  });
+
   it('logs no warning for the token endpoint of OAUTHBEARER, which is supported (C4)', () => {
     const { warnings } = distributed({
       'sasl.oauthbearer.token.endpoint.url': 'https://token.example/',
