@@ -8,13 +8,15 @@ import { commonWorkerOptions, ownWorkerOptions, restOptions, standaloneOptions }
 
 export type Properties = Readonly<Record<string, string>>;
 
-/** An internal topic; `settings` apply when it is created. */
+/** An internal topic; partitions, replication factor and `settings` apply when it is created. */
 export interface InternalTopic {
   readonly name: string;
   /** -1 for the broker's default. */
   readonly partitions: number;
   readonly replicationFactor: number;
   readonly settings: Properties;
+  /** Whether the worker creates the topic if it is missing. */
+  readonly mayCreate: boolean;
 }
 
 interface WorkerConfigBase {
@@ -151,11 +153,13 @@ function distributedParts(
   { own, properties }: Pick<WorkerConfigBase, 'own' | 'properties'>,
   warnings: string[],
 ): Pick<DistributedWorkerConfig, 'distributed' | 'topics'> {
+  const mayCreate = own['internal.topics.automatic.creation.enable'];
   const topic = (kind: 'config' | 'offset' | 'status', partitions: number): InternalTopic => ({
     name: distributed[`${kind}.storage.topic`],
     partitions,
     replicationFactor: distributed[`${kind}.storage.replication.factor`],
     settings: topicSettings(kind, properties, warnings),
+    mayCreate,
   });
   return {
     distributed,
@@ -168,6 +172,7 @@ function distributedParts(
         partitions: 1,
         replicationFactor: distributed['config.storage.replication.factor'],
         settings: {},
+        mayCreate,
       },
     },
   };

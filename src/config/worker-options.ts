@@ -374,7 +374,8 @@ export const ownWorkerOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether the worker creates missing config, offset and status topics.',
+    documentation:
+      'Whether the worker creates missing internal topics. With `false`, it does not start without its config, offset and status topics.',
   },
 });
 

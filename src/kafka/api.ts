@@ -251,7 +251,10 @@ export interface Survey {
  * statuses are built on it.
  */
 export interface CompactedTopic {
-  /** Creates the topic if it is missing, fails if it is not compacted, and reads it up to its last stable offset. */
+  /**
+   * Creates the topic if it is missing and may be created, fails if it is not compacted, and reads it up to its last
+   * stable offset.
+   */
   start(): Promise<void>;
   /** Resolves when the broker has acknowledged the record. `onRecord` may not have been called for it yet; see `readToEnd`. */
   send(key: string | Uint8Array, value: Uint8Array | null): Promise<void>;
@@ -272,6 +275,8 @@ export interface CompactedTopicOptions {
   readonly replicationFactor: number;
   /** Used if the topic is created. `cleanup.policy` is always `compact`. */
   readonly settings: Readonly<Record<string, string>>;
+  /** `false`: `start` fails if the topic is missing. */
+  readonly mayCreate?: boolean;
   /** If set, `start` fails if an existing topic has several partitions, because the order between keys matters. */
   readonly singlePartition?: boolean;
   /** Called in offset order per partition. The callee may retain the key and the value. */

@@ -11,7 +11,8 @@ const VISIBLE_TIMEOUT_MS = 30_000;
 const VISIBLE_CHECK_MS = 20;
 
 /**
- * Creates the topic if it is missing, and resolves with its partition count. Fails if `cleanup.policy` is not exactly `compact`.
+ * Creates the topic if it is missing and may be created, and resolves with its partition count. Fails if `cleanup.policy` is
+ * not exactly `compact`.
  * Messages and order of the checks follow org.apache.kafka.connect.storage.KafkaTopicBasedBackingStore and TopicAdmin.
  */
 export async function ensureCompactedTopic(
@@ -19,11 +20,18 @@ export async function ensureCompactedTopic(
   options: CompactedTopicOptions,
   logger: Logger,
 ): Promise<number> {
-  const { topic } = options;
+  const { topic, property, mayCreate = true } = options;
   const existing = (await admin.describeTopics([topic])).get(topic);
   if (existing !== undefined) {
     await checkPolicy(admin, options, logger);
     return checkPartitions(options, existing);
+  }
+  if (!mayCreate) {
+    throw new ConfigError(
+      `Topic '${topic}' supplied via the '${property}' property does not exist, and ` +
+        `'internal.topics.automatic.creation.enable' is false. Create it with 'cleanup.policy=compact', or set this ` +
+        `property to true.`,
+    );
   }
   const created = await create(admin, options);
   if (!created) {

@@ -26,10 +26,11 @@ describe('the worker configuration', () => {
     assert.equal(config.common['offset.flush.interval.ms'], 60000);
     assert.deepEqual(config.rest.listeners, ['http://:8083']);
     assert.equal(config.distributed['session.timeout.ms'], 10000);
-    assert.deepEqual(config.topics.config, { name: 'c', partitions: 1, replicationFactor: 3, settings: {} });
+    const creation = { partitions: 1, replicationFactor: 3, settings: {}, mayCreate: true };
+    assert.deepEqual(config.topics.config, { name: 'c', ...creation });
     assert.equal(config.topics.offset.partitions, 25);
     assert.equal(config.topics.status.partitions, 5);
-    assert.deepEqual(config.topics.own, { name: 'c-sluice', partitions: 1, replicationFactor: 3, settings: {} });
+    assert.deepEqual(config.topics.own, { name: 'c-sluice', ...creation });
     assert.equal(config.own['json.converter.strict'], false);
   });
 
@@ -151,6 +152,14 @@ describe('the worker configuration', () => {
       'metric.reporters is ignored: it only means something to a Java worker',
       'prometheus.metrics.reporter.allowlist is ignored: it only means something to a Java worker',
     ]);
+  });
+
+  it('creates no internal topic with internal.topics.automatic.creation.enable=false', () => {
+    const { topics } = distributed({ 'internal.topics.automatic.creation.enable': 'false' });
+    assert.deepEqual(
+      Object.values(topics).map(({ mayCreate }) => mayCreate),
+      [false, false, false, false],
+    );
   });
 
   it('logs no warning for the token endpoint of OAUTHBEARER, which is supported (C4)', () => {
