@@ -1,4 +1,4 @@
-import { clockFinding, fail, ok, type Finding } from '../../data/finding.ts';
+import { clockFinding, fail, ok, warn, type Finding } from '../../data/finding.ts';
 import type { DistributedWorkerConfig, InternalTopic, WorkerConfig } from '../../config/worker-config.ts';
 import type { ClientProperties, Survey } from '../../kafka/api.ts';
 import { createKafkaClient } from '../../kafka/client/client.ts';
@@ -62,7 +62,7 @@ export async function groupFindings(config: DistributedWorkerConfig): Promise<Fi
   const { 'group.id': groupId, 'exactly.once.source.support': support } = config.distributed;
   return withSurvey(config.clients.worker, async (survey, tools) => {
     const findings = [await groupFinding(survey, tools, groupId)];
-    findings.push(...(await new TopicCheck(survey, tools).findings(internalTopics(config))));
+    findings.push(...(await internalTopicFindings(config, new TopicCheck(survey, tools))));
     if (support.toLowerCase() !== 'disabled') {
       findings.push(await transactionFinding(survey, tools, `connect-cluster-${groupId}`));
     }
@@ -89,17 +89,26 @@ export async function transactionFinding(
   return fail(about, 'the user lacks Write', remedy);
 }
 
-function internalTopics({ topics }: DistributedWorkerConfig): TopicDemand[] {
-  const demand = (property: string, { name, ...creation }: InternalTopic): TopicDemand => ({
-    name,
-    property,
-    creation,
-    operations: ['Read', 'Write'],
-    compacted: true,
-  });
-  return [
-    { ...demand('config.storage.topic', topics.config), singlePartition: true },
-    demand('offset.storage.topic', topics.offset),
-    demand('status.storage.topic', topics.status),
-  ];
+/** The worker starts without Sluice's own topic, so its problems are warnings. */
+export async function internalTopicFindings(
+  { topics }: DistributedWorkerConfig,
+  check: Pick<TopicCheck, 'findings'>,
+): Promise<Finding[]> {
+  const [required, own] = await Promise.all([
+    check.findings([
+      { ...demand('config.storage.topic', topics.config), singlePartition: true },
+      demand('offset.storage.topic', topics.offset),
+      demand('status.storage.topic', topics.status),
+    ]),
+    check.findings([{ ...demand('sluice.storage.topic', topics.own), singlePartition: true }]),
+  ]);
+  return [...required, ...own.map((finding) => (finding.level === 'fail' ? inMemory(finding) : finding))];
+}
+
+function inMemory({ about, message, remedy }: Finding): Finding {
+  return warn(about, `${message}; restart counts and the history are kept in memory`, remedy);
+}
+
+function demand(property: string, { name, mayCreate, ...creation }: InternalTopic): TopicDemand {
+  return { name, property, creation, mayCreate, operations: ['Read', 'Write'], compacted: true };
 }

@@ -10,6 +10,8 @@ export interface TopicDemand {
   readonly operations: readonly AclOperation[];
   /** How the topic is created if it is missing; absent: it is not created. */
   readonly creation?: Omit<NewTopic, 'name'> | undefined;
+  /** `false`: the worker does not create the topic; users must create it as `creation` specifies. */
+  readonly mayCreate?: boolean;
   /** Whether the topic keeps the last record of each key. */
   readonly compacted?: boolean;
   readonly singlePartition?: boolean;
@@ -90,6 +92,10 @@ export class TopicCheck {
       return warn(about, `does not exist: ${whenMissing}`, this.#tools.createTopic(name, ' --partitions 1'));
     }
     const settings = { ...creation.settings, ...(demand.compacted === true ? { 'cleanup.policy': 'compact' } : {}) };
+    const partitions = creation.partitions > 0 ? ` --partitions ${String(creation.partitions)}` : '';
+    const config = Object.entries(settings).map(([key, value]) => ` --config ${key}=${value}`);
+    const remedy = this.#tools.createTopic(name, `${partitions}${config.join('')}`);
+    if (demand.mayCreate === false) return fail(about, 'does not exist, and the worker may not create it', remedy);
     const problem = await this.#creator.creationProblem({ name, ...creation, settings });
     if (problem === undefined) return ok(about, 'does not exist; it will be created');
     const message = `does not exist and could not be created: ${problem.message}`;
@@ -97,9 +103,6 @@ export class TopicCheck {
     if (creation.replicationFactor > brokers) {
       return fail(about, message, `set ${factorProperty(demand)}=${String(brokers)}, or add brokers`);
     }
-    const partitions = creation.partitions > 0 ? ` --partitions ${String(creation.partitions)}` : '';
-    const config = Object.entries(settings).map(([key, value]) => ` --config ${key}=${value}`);
-    const remedy = this.#tools.createTopic(name, `${partitions}${config.join('')}`);
     return fail(about, message, remedy);
   }
 }
