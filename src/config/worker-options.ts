@@ -258,7 +258,7 @@ export const ownWorkerOptions = declareOptions({
     type: 'INT',
     default: null,
     importance: 'MEDIUM',
-    documentation: 'Number of threads that tasks share. By default one per core, at least 2 and at most 8.',
+    documentation: 'Number of threads that tasks share. Default: one per core, at least 2 and at most 8.',
     validator: nullOr(THREADS),
   },
   'task.hang.timeout.ms': {
@@ -358,7 +358,7 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Topic for state that Kafka Connect does not have: restart counts and the history of configurations. By default `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. The topic is compacted, with one partition and the replication factor of the config topic. If the topic cannot be created, the worker keeps this state in memory. A standalone worker does not use it.',
+      'Topic for state that Kafka Connect does not have: restart counts, the history of configurations, and replays of dead letters. Default: `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. The topic is compacted, with one partition and the replication factor of the config topic. If the topic cannot be created, the worker keeps this state in memory. A standalone worker does not use it.',
   },
   'history.max.changes': {
     type: 'INT',
