@@ -64,7 +64,7 @@ export const commonWorkerOptions = declareOptions({
     type: 'LONG',
     default: 60000,
     importance: 'LOW',
-    documentation: 'Milliseconds between offset commits.',
+    documentation: 'Milliseconds after which offsets are committed at the latest.',
   },
   'offset.flush.timeout.ms': {
     type: 'LONG',
@@ -218,7 +218,7 @@ export const restOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Addresses on which the admin endpoints listen, for example `http://127.0.0.1:8084`. If absent, the endpoints use `listeners`; if empty, they are off.',
+      'Addresses of the endpoints below `/admin`, for example `http://127.0.0.1:8084`. If absent, these endpoints use `listeners`; if empty, they are off.',
     validator: optionalListenerUrls,
   },
   'ssl.client.auth': {
