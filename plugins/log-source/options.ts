@@ -210,7 +210,7 @@ export const logSourceOptions = declareOptions({
   'snapshot.include.collection.list': list(
     SNAPSHOT,
     'Snapshot tables',
-    'Regular expressions of the tables that a snapshot reads; all captured tables if this is not set.',
+    'Regular expressions of the tables that a snapshot reads. Default: all captured tables.',
   ),
   'signal.data.collection': {
     type: 'LIST',

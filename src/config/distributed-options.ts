@@ -176,7 +176,7 @@ export const distributedOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Size of the key for requests between workers, in bits. Without a value, the default size of the algorithm is used.',
+      'Size of the key for requests between workers, in bits. Default: the usual size of keys of the algorithm.',
   },
   'inter.worker.signature.algorithm': {
     type: 'STRING',

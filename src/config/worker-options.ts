@@ -169,19 +169,20 @@ export const restOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation: 'Host name at which other workers reach this one.',
+    documentation:
+      'Host name at which other workers reach this one. Default: the host of the listener, or without one the first external IPv4 address of the machine.',
   },
   'rest.advertised.port': {
     type: 'INT',
     default: null,
     importance: 'LOW',
-    documentation: 'Port at which other workers reach this one.',
+    documentation: 'Port at which other workers reach this one. Default: the port of the listener.',
   },
   'rest.advertised.listener': {
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation: 'Protocol with which other workers reach this one.',
+    documentation: 'Protocol with which other workers reach this one. Default: the protocol of the first listener.',
     validator: nullOr(oneOf('http', 'https')),
   },
   'access.control.allow.origin': {
