@@ -14,7 +14,7 @@ const THREADS: Validator = {
       : POSITIVE.check(name, value),
 };
 
-/** Options of every worker: those of Connect's WorkerConfig, RestServerConfig and StandaloneConfig (4.3), and Sluice's own. */
+/** Options of workers: those of Connect's WorkerConfig, RestServerConfig and StandaloneConfig (4.3), and Sluice's own. */
 
 export const commonWorkerOptions = declareOptions({
   'bootstrap.servers': {
