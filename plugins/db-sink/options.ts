@@ -47,7 +47,7 @@ export const sinkOptions = declareOptions({
     default: true,
     importance: 'MEDIUM',
     documentation:
-      'Whether writes grow while there is a backlog. Writes start with `batch.size` rows, grow up to 10,000 rows while a write takes less than about 100 ms, and shrink back to `batch.size` when writes take longer. With `false`, no write has more than `batch.size` rows.',
+      'Whether writes grow while there is a backlog. Writes start with `batch.size` rows, grow up to 10,000 rows while a write takes less than about 100 ms, and shrink back to `batch.size` when writes take longer. With `false`, the maximum stays `batch.size`.',
     group: WRITES,
     width: 'SHORT',
     displayName: 'Larger batches for a backlog',
