@@ -78,7 +78,8 @@ export const serviceOptions = declareOptions({
     type: 'STRING',
     default: '.sluice/tls',
     importance: 'LOW',
-    documentation: 'Directory of the development certificate and its authority `ca.pem`.',
+    documentation:
+      'Directory of the development certificate and of the CA certificate `ca.pem`, which clients must trust.',
     validator: nonEmptyString,
   },
   nanoseconds: {
