@@ -51,7 +51,7 @@ interface Bounds extends TopicPartition {
 }
 
 /** The consumer group of a sink. */
-export interface SinkGroup {
+interface SinkGroup {
   readonly groupId: string;
   /** `auto.offset.reset` of its consumers. */
   readonly offsetReset: string;

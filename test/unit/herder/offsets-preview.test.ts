@@ -44,7 +44,7 @@ describe('the effect of an offset change of a sink', () => {
     assert.deepEqual(await counts('none', 15, end), [0, 5]);
     const partition = new Map<string, ConnectValue>([
       ['kafka_topic', 't'],
-      ['kafka_partition', 0],
+      ['kafka_partition', 0n],
     ]);
     const removed = { partition, offset: null };
     assert.deepEqual(await counts('latest', 15, { offsets: [removed] }), [0, 5]);

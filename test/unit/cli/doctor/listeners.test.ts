@@ -9,7 +9,7 @@ const CONVERTER = 'org.apache.kafka.connect.storage.StringConverter';
 
 describe('the addresses that the doctor checks', () => {
   it('are reported under the properties that set them', async () => {
-    const taken = createServer();
+    const taken = createServer((socket) => socket.destroy());
     const url = `http://127.0.0.1:${String(await listenOnNewPort(taken))}`;
     try {
       const config = loadWorkerConfig({
