@@ -18,16 +18,21 @@ export class VerdictTimes {
 
   /**
    * Since when the connector has the verdict, in milliseconds since the epoch. A stall begins when the longest wait
-   * began.
+   * began. If the first verdict that is seen is a failure, it begins at `failedSince`, the times of the first failures.
    */
-  since(name: string, verdict: Verdict, tasks: readonly TaskFigures[]): number {
+  since(name: string, verdict: Verdict, tasks: readonly TaskFigures[], failedSince: readonly number[] = []): number {
     const seen = this.#seen.get(name) ?? [];
     const last = seen.at(-1);
     if (last?.verdict === verdict) return last.sinceMs;
     const waited = tasks.map(({ waitedMs, silentMs = 0, withoutPartitionsMs = 0 }) =>
       Math.max(waitedMs, silentMs, withoutPartitionsMs),
     );
-    const sinceMs = Date.now() - (verdict === 'STALLED' ? Math.max(0, ...waited) : 0);
+    const now = Date.now();
+    const began: Partial<Record<Verdict, number>> = {
+      STALLED: now - Math.max(0, ...waited),
+      FAILED: last === undefined ? Math.min(now, ...failedSince) : now,
+    };
+    const sinceMs = began[verdict] ?? now;
     this.#seen.set(name, [...seen, { verdict, sinceMs }].slice(-MAX_VERDICTS));
     return sinceMs;
   }
