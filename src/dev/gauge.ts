@@ -4,9 +4,9 @@ import { firstCause } from '../errors.ts';
 /** The outage of a service. */
 export interface Outage {
   readonly service: string;
-  /** When the outage was noticed. */
+  /** When the first request that failed was sent. */
   readonly since: Date;
-  /** The first cause, in one line. */
+  /** The innermost cause of the last failure, in one line. */
   readonly reason: string;
 }
 

@@ -12,7 +12,10 @@ import { postgresAccount, type PostgresAccount } from './postgres/account.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
 export interface PostgresOptions {
-  /** The data folder, which is created if it is missing. Absent: a temporary folder without fsync, which `discard` deletes. */
+  /**
+   * The data folder, which is created if it is missing. Absent: a temporary folder, which is used with `fsync=off` and
+   * which `discard` deletes.
+   */
   readonly dataDir?: string;
   /** Absent: a free port. */
   readonly port?: number;
@@ -100,7 +103,10 @@ export class LocalPostgres {
     return `postgresql://${login}@${this.host}:${String(this.port)}/${encodeURIComponent(database)}`;
   }
 
-  /** Resolves when connections are accepted, even if an earlier server was killed. */
+  /**
+   * Starts the server, and resolves when it accepts connections. If processes of an earlier server still use the data folder,
+   * waits for them to end.
+   */
   async start(signal?: AbortSignal): Promise<void> {
     if (this.running) return;
     const deadline = Date.now() + startTimeoutMs;

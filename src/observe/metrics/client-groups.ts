@@ -11,21 +11,21 @@ function meter(name: string, help: string): MetricGroup {
 
 /** Metrics of the requests of a group member to its coordinator (org.apache.kafka.clients.consumer.internals.AbstractCoordinator). */
 const MEMBERSHIP: MetricGroup = {
-  'join-total': counter('Answers to requests to join the group'),
-  'join-rate': gauge('Answers to requests to join the group, per second'),
-  'join-time-avg': gauge('Average duration of a request to join the group, in milliseconds'),
-  'join-time-max': gauge('Duration of the longest request to join the group, in milliseconds'),
-  'sync-total': counter('Answers to requests for the assignment'),
-  'sync-rate': gauge('Answers to requests for the assignment, per second'),
-  'sync-time-avg': gauge('Average duration of a request for the assignment, in milliseconds'),
-  'sync-time-max': gauge('Duration of the longest request for the assignment, in milliseconds'),
+  'join-total': counter('JoinGroup responses'),
+  'join-rate': gauge('JoinGroup responses, per second'),
+  'join-time-avg': gauge('Average duration of a JoinGroup request, in milliseconds'),
+  'join-time-max': gauge('Duration of the longest JoinGroup request, in milliseconds'),
+  'sync-total': counter('SyncGroup responses'),
+  'sync-rate': gauge('SyncGroup responses, per second'),
+  'sync-time-avg': gauge('Average duration of a SyncGroup request, in milliseconds'),
+  'sync-time-max': gauge('Duration of the longest SyncGroup request, in milliseconds'),
   'heartbeat-total': counter('Heartbeats that were answered'),
   'heartbeat-rate': gauge('Heartbeats that were answered, per second'),
   'heartbeat-response-time-max': gauge('Duration of the slowest heartbeat, in milliseconds'),
-  'last-heartbeat-seconds-ago': gauge('Seconds since the last heartbeat; -1: there was none'),
+  'last-heartbeat-seconds-ago': gauge('Seconds since the last heartbeat that was answered; -1: there was none'),
   'rebalance-total': counter('Rebalances of the group that ended with an assignment'),
-  'rebalance-latency-avg': gauge('Average time from the request to join to the assignment, in milliseconds'),
-  'rebalance-latency-max': gauge('Longest time from the request to join to the assignment, in milliseconds'),
+  'rebalance-latency-avg': gauge('Average time between the JoinGroup request and the assignment, in milliseconds'),
+  'rebalance-latency-max': gauge('Longest time between the JoinGroup request and the assignment, in milliseconds'),
   'rebalance-latency-total': counter('Duration of all rebalances together, in milliseconds'),
   'last-rebalance-seconds-ago': gauge('Seconds since the last assignment; -1: there was none'),
   'rebalance-rate-per-hour': gauge('Rebalances of the group, per hour'),
@@ -40,32 +40,34 @@ const NETWORK: MetricGroup = {
   ...meter('connection-close', 'Connections that were closed'),
   ...meter('successful-authentication', 'Connections whose authentication by TLS or SASL succeeded'),
   ...meter('failed-authentication', 'Connections whose authentication by TLS or SASL failed'),
-  ...meter('network-io', 'Requests and answers'),
+  ...meter('network-io', 'Requests and responses'),
   ...meter('request', 'Requests'),
-  ...meter('response', 'Answers'),
+  ...meter('response', 'Responses'),
   ...meter('outgoing-byte', 'Bytes sent'),
   ...meter('incoming-byte', 'Bytes received'),
   'request-size-avg': gauge('Average size of a request, in bytes'),
   'request-size-max': gauge('Size of the largest request, in bytes'),
   'io-ratio': gauge(
-    "Node: share of the time since the previous page that the event loop of the client's thread worked",
+    "Share of the time for which the event loop of the client's thread was busy, since the metrics were last read",
   ),
-  'io-wait-ratio': gauge("Node: share of the time that the event loop of the client's thread waited"),
+  'io-wait-ratio': gauge(
+    "Share of the time for which the event loop of the client's thread waited, since the metrics were last read",
+  ),
 };
 
 /** The requests to one broker, coordinator or bootstrap server. */
 const NODE: MetricGroup = {
   ...meter('request', 'Requests to the node'),
-  ...meter('response', 'Answers of the node'),
+  ...meter('response', 'Responses of the node'),
   ...meter('outgoing-byte', 'Bytes sent to the node'),
   ...meter('incoming-byte', 'Bytes received from the node'),
   'request-size-avg': gauge('Average size of a request to the node, in bytes'),
   'request-size-max': gauge('Size of the largest request to the node, in bytes'),
-  'request-latency-avg': gauge('Average time from a request to its answer, in milliseconds'),
-  'request-latency-max': gauge('Longest time from a request to its answer, in milliseconds'),
+  'request-latency-avg': gauge('Average time from a request to its response, in milliseconds'),
+  'request-latency-max': gauge('Longest time from a request to its response, in milliseconds'),
 };
 
-/** Groups of the Java clients (4.3) that this worker's own clients fill. */
+/** Metric groups of the Java clients (4.3) that this worker's own clients also report. */
 export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
   'app-info': {
     version: text('Version of Kafka Connect that this worker is compatible with'),
@@ -89,11 +91,11 @@ export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
   },
   'consumer-node-metrics': NODE,
   'consumer-fetch-manager-metrics': {
-    ...meter('fetch', 'Answers with records'),
-    'fetch-latency-avg': gauge('Average duration of a request for records, in milliseconds'),
-    'fetch-latency-max': gauge('Duration of the longest request for records, in milliseconds'),
-    'fetch-size-avg': gauge('Average size of records in an answer, in bytes'),
-    'fetch-size-max': gauge('Size of the records in the largest answer, in bytes'),
+    ...meter('fetch', 'Fetch responses'),
+    'fetch-latency-avg': gauge('Average duration of a fetch request, in milliseconds'),
+    'fetch-latency-max': gauge('Duration of the longest fetch request, in milliseconds'),
+    'fetch-size-avg': gauge('Average number of bytes of records in a fetch response'),
+    'fetch-size-max': gauge('Size of the records in the largest fetch response, in bytes'),
     ...meter('bytes-consumed', 'Bytes of records that were read'),
     ...meter('records-consumed', 'Records that were read'),
     'records-per-request-avg': gauge('Average number of records in a poll'),
@@ -101,7 +103,7 @@ export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
     'records-lag': gauge('Unread records of the partition'),
   },
   'consumer-coordinator-metrics': {
-    'assigned-partitions': gauge('Partitions of the consumer'),
+    'assigned-partitions': gauge('Partitions that are assigned to the consumer'),
     ...meter('commit', 'Offset commits'),
     'commit-latency-avg': gauge('Average duration of an offset commit, in milliseconds'),
     'commit-latency-max': gauge('Duration of the longest offset commit, in milliseconds'),
@@ -115,10 +117,10 @@ export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
     ...meter('batch-split', 'Batches that were too large and were divided'),
     'batch-size-avg': gauge('Average size of a batch, in bytes'),
     'batch-size-max': gauge('Size of the largest batch, in bytes'),
-    'request-latency-avg': gauge('Average duration of a request with records, in milliseconds'),
-    'request-latency-max': gauge('Duration of the longest request with records, in milliseconds'),
-    'records-per-request-avg': gauge('Average number of records in a request'),
-    'requests-in-flight': gauge('Requests with records that are not answered yet'),
+    'request-latency-avg': gauge('Average duration of a produce request, in milliseconds'),
+    'request-latency-max': gauge('Duration of the longest produce request, in milliseconds'),
+    'records-per-request-avg': gauge('Average number of records in a produce request'),
+    'requests-in-flight': gauge('Produce requests that are not answered yet'),
   },
   'producer-topic-metrics': {
     ...meter('record-send', 'Records that were sent to the topic'),

@@ -12,7 +12,10 @@ export interface CdcTable {
   readonly schema: string | undefined;
   readonly name: string;
   readonly columns: readonly JsonDbColumn[];
-  /** Equal for equal tables, regardless of the message's spelling. */
+  /**
+   * Equal if database, schema, table, column names and the texts of the types are equal. White space and the order of
+   * JSON members make no difference.
+   */
   readonly signature: string;
 }
 

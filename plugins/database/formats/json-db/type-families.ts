@@ -2,7 +2,7 @@ import type { CellKind } from '../../../../src/data/row-batch.ts';
 import { DatabaseError } from '../../../../src/errors.ts';
 import { postgresType } from '../../sql/type-names.ts';
 
-/** How values of a type are represented in JSON. */
+/** Determines how the JSON values of a type are read. */
 export type ValueFamily =
   'time' | 'int2' | 'int4' | 'int8' | 'float' | 'numeric' | 'bool' | 'text' | 'bytes' | 'json' | 'other';
 
@@ -38,7 +38,10 @@ const FAMILIES: ReadonlyMap<string, ValueFamily> = new Map([
   ['jsonb', 'json'],
 ]);
 
-/** Returns the family of a documented type name; `other` if values are text, or if the type is unknown. */
+/**
+ * Returns the family of a documented type name. The family is `other` for unknown types and for types without a family of
+ * their own (DATE, INTERVAL, UUID), whose values PostgreSQL reads as text.
+ */
 export function valueFamily(typeName: string): ValueFamily {
   try {
     const [name = ''] = postgresType(typeName, undefined).split('(', 1);
