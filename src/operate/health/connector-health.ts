@@ -308,8 +308,7 @@ export class ConnectorHealth implements HerderListener {
       reasons: judged.reasons.slice(0, MAX_REASONS).map(hide),
     };
     const times = this.#times[isOwn ? 'own' : 'all'];
-    const failedSince = restarts.map((restart) => Date.parse(restart.since));
-    const since = new Date(times.since(name, judgement.verdict, tasks, failedSince)).toISOString();
+    const since = new Date(times.since(name, judgement.verdict, tasks, restarts)).toISOString();
     return { name, type, ...judgement, since, verdicts: times.of(name), lag, tasks, silentWorkers, restarts };
   }
 

@@ -1,3 +1,4 @@
+import type { RestartView } from '../restarts/restart-view.ts';
 import type { TaskFigures } from './verdict.ts';
 import type { Verdict } from './verdicts.ts';
 
@@ -18,9 +19,14 @@ export class VerdictTimes {
 
   /**
    * Since when the connector has the verdict, in milliseconds since the epoch. A stall begins when the longest wait
-   * began. If the first verdict that is seen is a failure, it begins at `failedSince`, the times of the first failures.
+   * began. A failure that was not seen to begin is dated by the restart states of what has failed.
    */
-  since(name: string, verdict: Verdict, tasks: readonly TaskFigures[], failedSince: readonly number[] = []): number {
+  since(
+    name: string,
+    verdict: Verdict,
+    tasks: readonly TaskFigures[],
+    restarts: readonly Pick<RestartView, 'since'>[] = [],
+  ): number {
     const seen = this.#seen.get(name) ?? [];
     const last = seen.at(-1);
     if (last?.verdict === verdict) return last.sinceMs;
@@ -30,7 +36,7 @@ export class VerdictTimes {
     const now = Date.now();
     const began: Partial<Record<Verdict, number>> = {
       STALLED: now - Math.max(0, ...waited),
-      FAILED: last === undefined ? Math.min(now, ...failedSince) : now,
+      FAILED: last === undefined ? Math.min(now, ...restarts.map((restart) => Date.parse(restart.since))) : now,
     };
     const sinceMs = began[verdict] ?? now;
     this.#seen.set(name, [...seen, { verdict, sinceMs }].slice(-MAX_VERDICTS));
