@@ -10,8 +10,6 @@ import { envelopeTimes, sourceOf, type Operation, type RowOrigin, type RowTable 
 import { RowCells } from './row-cells.ts';
 import type { RecordColumn, TableRecords } from './table-records.ts';
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const CLOSE_BRACE = 0x7d;
 /** Message types of `pgoutput`. */
 export const INSERT = 0x49;
@@ -274,34 +272,9 @@ function writerOf({ name, rule, mask }: RecordColumn, schema: Schema, encode: En
       throw new Error(`Column ${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
   };
-  if (mask !== undefined || rule.json === undefined) return convert;
-  if (rule.json === 'digits') {
-    return (out, cells, index) => {
-      const start = cells.start(index);
-      const end = cells.end(index);
-      out.reserve(end - start);
-      out.copy(cells.message, start, end);
-    };
-  }
+  const { writeText } = rule;
+  if (mask !== undefined || writeText === undefined) return convert;
   return (out, cells, index) => {
-    const start = cells.start(index);
-    const end = cells.end(index);
-    if (!isPlain(cells.message, start, end)) {
-      convert(out, cells, index);
-      return;
-    }
-    out.reserve(end - start + 2);
-    out.byte(QUOTE);
-    out.copy(cells.message, start, end);
-    out.byte(QUOTE);
+    if (!writeText(out, cells.message, cells.start(index), cells.end(index))) convert(out, cells, index);
   };
-}
-
-/** Whether the bytes need no escaping in JSON: they are ASCII without control characters, quotes and backslashes. */
-function isPlain(bytes: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at] ?? 0;
-    if (byte < 0x20 || byte >= 0x7f || byte === QUOTE || byte === BACKSLASH) return false;
-  }
-  return true;
 }
