@@ -166,7 +166,7 @@ export class ChangeReader {
       ? this.#tracker.isNew(message.lsn, 'MESSAGE')
       : this.#tracker.isNewMessage(message.lsn, this.#lastTime.micros);
     if (!isNew) return [];
-    const { lastCommit } = this.#tracker.position;
+    const { lastCommit } = this.#tracker;
     const place: ChangePlace = {
       offset: toOffset(this.#tracker.position),
       origin: {
@@ -231,7 +231,7 @@ export class ChangeReader {
   #transactionOrigin(): TransactionOrigin {
     this.#current ??= {
       snapshot: null,
-      lastCommit: this.#tracker.position.lastCommit,
+      lastCommit: this.#tracker.lastCommit,
       xid: this.#xid,
       time: this.#time,
       origin: this.#origin?.name ?? null,
