@@ -10,7 +10,7 @@ import type { Executor } from '../database/index.ts';
 import type { ChangeRecords } from './change-records.ts';
 import { EventTime } from './envelope.ts';
 import { lsnText } from './lsn.ts';
-import type { LogMetrics } from './log-metrics.ts';
+import type { LoggedOperation, LogMetrics } from './log-metrics.ts';
 import { INSERT, UPDATE, type TransactionOrigin } from './json-rows.ts';
 import { LoggedTables } from './logged-tables.ts';
 import type { LogMessage } from './pgoutput.ts';
@@ -50,6 +50,8 @@ export class ChangeReader {
   #xid = 0n;
   #time = new EventTime(0n);
   #current: TransactionOrigin | undefined;
+  /** Commit time of the last change since `reportTime` was called, if there was one. */
+  #lastSeen: EventTime | undefined;
   /** Time of the last commit, or of the start of the stream. Messages outside of transactions use it, because they have no time. */
   #lastTime = new EventTime(BigInt(Date.now()) * 1000n);
 
@@ -79,6 +81,12 @@ export class ChangeReader {
     return signal;
   }
 
+  /** Reports the time of the last change to the metrics, if there were changes since the last call. */
+  reportTime(): void {
+    if (this.#lastSeen !== undefined) this.#metrics.read(this.#lastSeen.micros);
+    this.#lastSeen = undefined;
+  }
+
   /**
    * Writes the record of an insert or an update as JSON.
    * @returns false if nothing was written, because the message must be passed to `recordsOf`
@@ -102,7 +110,7 @@ export class ChangeReader {
     }
     packer.end();
     blocks.count += 1;
-    this.#metrics.seen(operation, this.#time.micros);
+    this.#seen(operation);
     return true;
   }
 
@@ -184,13 +192,13 @@ export class ChangeReader {
 
   #changes(
     oid: number,
-    type: string,
+    type: LoggedOperation,
     lsn: bigint,
     make: (table: TableForm, place: ChangePlace) => readonly SourceRecord[],
   ): readonly ChangeRecord[] {
     const transaction = this.#tracker.transaction;
     if (!this.#tracker.isNew(lsn, type) || transaction === undefined) return [];
-    this.#metrics.seen(type, this.#time.micros);
+    this.#seen(type);
     const table = this.#tables.form(oid);
     if (table === undefined) {
       this.#metrics.filtered();
@@ -225,6 +233,11 @@ export class ChangeReader {
       };
       return [...begun, failed];
     }
+  }
+
+  #seen(operation: LoggedOperation): void {
+    this.#metrics.seen(operation);
+    this.#lastSeen = this.#time;
   }
 
   /** The origin of all changes of the current transaction. A logical message within the transaction does not change it. */

@@ -68,5 +68,6 @@ export async function readChanges(
     batch.add(records, wholeBefore(before));
   }
   takeBlocks();
+  reader.reportTime();
   return batch;
 }
