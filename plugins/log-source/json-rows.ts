@@ -103,7 +103,7 @@ export class JsonRows {
     if (hasBefore && this.#keys.some(({ index }) => !this.#after.isSame(index, this.#before))) return false;
     packer.begin(this.#table.keySchema === null ? null : this.#keyOf(hasBefore));
     try {
-      this.#write(packer.out, isInsert ? 'c' : 'u', hasBefore, String(lsn), origin);
+      this.#write(packer.out, isInsert ? 'c' : 'u', hasBefore, lsn, origin);
       if (packer.valueLength <= MAX_PACKED_VALUE) return true;
     } catch (error) {
       packer.undo();
@@ -122,7 +122,7 @@ export class JsonRows {
     return out.bytes.subarray(0, out.at);
   }
 
-  #write(out: ByteWriter, operation: Operation, hasBefore: boolean, lsn: string, origin: TransactionOrigin): void {
+  #write(out: ByteWriter, operation: Operation, hasBefore: boolean, lsn: bigint, origin: TransactionOrigin): void {
     const { nullRow } = this.#envelope;
     put(out, BEFORE);
     if (hasBefore) this.#wholeRow(out, this.#before, undefined);
@@ -132,9 +132,11 @@ export class JsonRows {
     put(out, SOURCE);
     const source = this.#sourceText(origin);
     put(out, source.start);
-    out.text(lsn);
+    const lsnAt = out.at;
+    writeLsn(out, lsn);
+    const lsnEnd = out.at;
     put(out, source.middle);
-    out.text(lsn);
+    out.repeat(lsnAt, lsnEnd);
     put(out, source.end);
     put(out, this.#tail(operation));
     put(out, this.#timesText());
@@ -199,6 +201,19 @@ export class JsonRows {
 const BEFORE = Buffer.from('{"before":');
 const AFTER = Buffer.from(',"after":');
 const SOURCE = Buffer.from(',"source":');
+
+/** The most digits of a safe integer, and its sign. */
+const MOST_DIGITS = 17;
+
+function writeLsn(out: ByteWriter, lsn: bigint): void {
+  const number = Number(lsn);
+  if (!Number.isSafeInteger(number)) {
+    out.text(String(lsn));
+    return;
+  }
+  out.reserve(MOST_DIGITS);
+  out.integer(number);
+}
 
 function put(out: ByteWriter, bytes: Uint8Array): void {
   out.reserve(bytes.length);
