@@ -11,8 +11,9 @@ import type { ChangeRecords } from './change-records.ts';
 import { EventTime } from './envelope.ts';
 import { lsnText } from './lsn.ts';
 import type { LoggedOperation, LogMetrics } from './log-metrics.ts';
-import { INSERT, UPDATE, type TransactionOrigin } from './json-rows.ts';
+import { HEAD_BYTES, INSERT, UPDATE, type TransactionOrigin } from './json-rows.ts';
 import { LoggedTables } from './logged-tables.ts';
+import type { LogChunk } from './message-queue.ts';
 import type { LogMessage } from './pgoutput.ts';
 import { PositionTracker, toOffset, type LogPosition } from './position.ts';
 import type { RecordBlocks } from './record-blocks.ts';
@@ -91,14 +92,16 @@ export class ChangeReader {
    * Writes the record of an insert or an update as JSON.
    * @returns false if nothing was written, because the message must be passed to `recordsOf`
    */
-  pack(message: Buffer, lsn: bigint, blocks: RecordBlocks): boolean {
-    const type = message[0];
+  pack(chunk: LogChunk, blocks: RecordBlocks): boolean {
+    const { bytes, start, end, lsn } = chunk;
+    const type = bytes[start];
     if ((type !== INSERT && type !== UPDATE) || this.#tracker.transaction === undefined) return false;
-    const rows = this.#tables.jsonRows(message.readUInt32BE(1));
+    if (end - start < HEAD_BYTES) return false;
+    const rows = this.#tables.jsonRows(bytes.readUInt32BE(start + 1));
     if (rows === undefined) return false;
     const packer = blocks.packerOf(rows.topic);
     try {
-      if (!rows.begin(packer, message, lsn, this.#transactionOrigin())) return false;
+      if (!rows.begin(packer, chunk, this.#transactionOrigin())) return false;
     } catch {
       // `recordsOf` then fails with the same error, and reports it.
       return false;

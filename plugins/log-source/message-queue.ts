@@ -1,8 +1,11 @@
 import type { ReceivedMessages } from '../database/index.ts';
 
+/** A message in the buffer in which it was received: the part from `start` to `end` (exclusive). */
 export interface LogChunk {
   readonly lsn: bigint;
-  readonly message: Buffer;
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Estimated memory of a queued message in addition to its bytes. */
@@ -28,7 +31,8 @@ export class MessageQueue {
   take(): LogChunk | undefined {
     const group = this.#groups[0];
     if (group === undefined) return undefined;
-    const chunk = { lsn: group.lsn(this.#next), message: group.message(this.#next) };
+    const index = this.#next;
+    const chunk = { lsn: group.lsn(index), bytes: group.bytes, start: group.start(index), end: group.end(index) };
     this.#next += 1;
     this.length -= 1;
     if (this.#next === group.length) {

@@ -56,13 +56,14 @@ export async function readChanges(
     const chunk = stream.take();
     if (chunk === undefined) break;
     if (blocks.count === 0) blocksFrom = reader.position;
-    if (reader.pack(chunk.message, chunk.lsn, blocks)) {
+    if (reader.pack(chunk, blocks)) {
       blocksTo = undefined;
       continue;
     }
     const before = reader.position;
     blocksTo ??= before;
-    const records = await reader.recordsOf(decodeLogMessage(chunk.message), chunk.lsn);
+    const message = decodeLogMessage(chunk.bytes.subarray(chunk.start, chunk.end));
+    const records = await reader.recordsOf(message, chunk.lsn);
     if (records.length === 0) continue;
     takeBlocks();
     batch.add(records, wholeBefore(before));

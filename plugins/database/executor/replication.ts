@@ -34,13 +34,13 @@ const DriverConnection = pg.Connection as unknown as new (options: object) => Ev
  * are created only on request, because thousands of messages may be queued.
  */
 export class ReceivedMessages {
-  readonly #bytes: Buffer;
+  readonly bytes: Buffer;
   readonly #view: DataView;
   /** Start and end of each XLogData message. */
   readonly #bounds: number[] = [];
 
   constructor(bytes: Buffer) {
-    this.#bytes = bytes;
+    this.bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
@@ -55,24 +55,30 @@ export class ReceivedMessages {
 
   /** Number of bytes of all messages, with their heads. */
   get byteLength(): number {
-    return this.#bounds.length === 0 ? 0 : (this.#bounds.at(-1) ?? 0) - this.#start(0);
+    return this.length === 0 ? 0 : this.end(this.length - 1) - this.#head(0);
   }
 
   /** Returns the position of the change in the WAL. */
   lsn(index: number): bigint {
-    return this.#view.getBigUint64(this.#start(index) + 1);
+    return this.#view.getBigUint64(this.#head(index) + 1);
   }
 
   /** Returns the end of the server's WAL when it sent the message. */
   walEnd(index: number): bigint {
-    return this.#view.getBigUint64(this.#start(index) + 9);
+    return this.#view.getBigUint64(this.#head(index) + 9);
   }
 
-  message(index: number): Buffer {
-    return this.#bytes.subarray(this.#start(index) + XLOG_DATA_HEAD, this.#bounds[2 * index + 1]);
+  /** Returns the index in `bytes` at which the message of the output plugin begins. */
+  start(index: number): number {
+    return this.#head(index) + XLOG_DATA_HEAD;
   }
 
-  #start(index: number): number {
+  /** Returns the index in `bytes` after the message. */
+  end(index: number): number {
+    return this.#bounds[2 * index + 1] ?? 0;
+  }
+
+  #head(index: number): number {
     return this.#bounds[2 * index] ?? 0;
   }
 }

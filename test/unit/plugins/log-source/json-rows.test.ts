@@ -245,7 +245,7 @@ describe('the JSON of inserts and updates', () => {
           ...made.map((each) => ('value' in each ? bytesOf(each) : { key: null, value: each.error.message })),
         );
         const blocks = new RecordBlocks(records.partition, (topic) => json.headers(topic, records.headers));
-        if (fast.pack(message, lsn, blocks)) {
+        if (fast.pack({ lsn, bytes: message, start: 0, end: message.length }, blocks)) {
           packed += 1;
           const entries = blocks.take({}, {}).flatMap((block) => block.packed.entries());
           both[1].push(...entries.map(({ key, value }) => ({ key: text(key), value: text(value) })));
