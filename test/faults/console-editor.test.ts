@@ -119,6 +119,11 @@ describe('the console’s editor of configurations', function () {
       .first()
       .waitFor();
     assert.equal(await option('name').getAttribute('aria-invalid'), 'true');
+    await page
+      .locator('.foot')
+      .getByRole('button', { name: /^\d+ problems: go to the first$/ })
+      .click();
+    await page.locator('[id="option-name"]:focus').waitFor();
 
     await option('name').fill(name);
     for (const key of ['key.converter', 'connection.url', 'connection.user', 'connection.password', 'protocol.type']) {
@@ -217,6 +222,8 @@ describe('the console’s editor of configurations', function () {
     await page.locator('.config-form summary', { hasText: 'Common' }).click();
     await option('tasks.max').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: wrong }).click();
+    await page.locator('[id="option-tasks.max"]:focus').waitFor();
+    await page.getByRole('button', { name: '1 problem: go to it' }).click();
     await page.locator('[id="option-tasks.max"]:focus').waitFor();
     await page.getByRole('button', { name: 'JSON' }).click();
     const text = page.getByRole('textbox', { name: 'Configuration as JSON' });

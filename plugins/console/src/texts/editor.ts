@@ -36,6 +36,8 @@ export const texts = {
   missing: (count: number) =>
     count === 1 ? '1 required option is missing.' : `${String(count)} required options are missing.`,
   problems: (count: number) => (count === 1 ? '1 problem' : `${String(count)} problems`),
+  goToFirst: (count: number) =>
+    count === 1 ? '1 problem: go to it' : `${String(count)} problems: go to the first`,
   lineProblem: (line: number, text: string) => `Line ${String(line)}: ${text}`,
   keyProblem: (key: string, text: string) => `${key}: ${text}`,
   unknownOption: (key: string, nearest: string) => `There is no option ${key}; did you mean ${nearest}?`,
