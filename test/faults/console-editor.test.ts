@@ -130,6 +130,7 @@ describe('the console’s editor of configurations', function () {
       await option(key).fill(config[key] ?? '');
     }
     await page.getByText('The configuration is valid.').waitFor();
+    await page.getByText(new RegExp(`^Connected: PostgreSQL .*, user ${role}\\. Rights: `)).waitFor();
     await page.getByRole('button', { name: 'Preview' }).click();
     const preview = page.getByRole('region', { name: 'Preview' });
     await preview.getByRole('cell', { name: '2', exact: true }).waitFor();

@@ -116,6 +116,7 @@ function Editor({ name, health, stored, isSaved, save, reload }: EditorProps) {
         document={edited}
         checked={checked}
         stored={stored.entries}
+        connector={name}
         order={stored.entries.map(([key]) => key)}
         mark={stored.mark}
         problems={problems}

@@ -107,6 +107,7 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
         document={edited}
         checked={checked}
         stored={[]}
+        connector={undefined}
         order={ORDER}
         mark={MARK}
         problems={problems}

@@ -11,6 +11,7 @@ import { curlCommand, propertiesText, strimziText } from './config-copies.ts';
 import { lineOf, type Entry } from './config-document.ts';
 import { errorsOf } from './config-form.ts';
 import { ConfigForm } from './config-form-view.tsx';
+import { ConnectionCheck } from './connection-check.tsx';
 import { openField, type DocumentProblems, type ShownProblem } from './document-problems.tsx';
 import type { Checked, EditedDocument } from './edited-document.ts';
 import './editor.css';
@@ -32,6 +33,8 @@ export interface DocumentEditorProps {
   readonly document: EditedDocument;
   readonly checked: Checked;
   readonly stored: readonly Entry[];
+  /** The connector whose stored secrets are used; `undefined` for a new connector. */
+  readonly connector: string | undefined;
   /** The order in which new keys are inserted. */
   readonly order: readonly string[];
   readonly mark: string;
@@ -61,6 +64,7 @@ export function DocumentEditor(props: DocumentEditorProps) {
       <div role="status" class="checked">
         <Outcome checked={checked} count={problems.list.length} isWrong={isWrong} />
       </div>
+      {isReadOnly ? null : <ConnectionCheck entries={entries} checked={checked} connector={props.connector} />}
       <Problem text={checked.problem === '' ? '' : texts.notChecked(checked.problem)} />
       {checked.validation?.unknown.map(({ key, nearest }) => (
         <p key={key} class="warning">

@@ -33,6 +33,11 @@ export const texts = {
   checking: 'Checking…',
   valid: 'The configuration is valid.',
   validSoFar: 'The values are valid; the connection was not checked.',
+  checkingConnection: 'Checking the connection…',
+  connected: (what: string) => `Connected: ${what}.`,
+  notConnected: (why: string) => `Not connected: ${why}.`,
+  finding: (about: string, message: string) => `${about.charAt(0).toUpperCase()}${about.slice(1)}: ${message}.`,
+  checkAgain: 'Check again',
   missing: (count: number) =>
     count === 1 ? '1 required option is missing.' : `${String(count)} required options are missing.`,
   problems: (count: number) => (count === 1 ? '1 problem' : `${String(count)} problems`),
