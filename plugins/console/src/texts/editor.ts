@@ -41,8 +41,7 @@ export const texts = {
   missing: (count: number) =>
     count === 1 ? '1 required option is missing.' : `${String(count)} required options are missing.`,
   problems: (count: number) => (count === 1 ? '1 problem' : `${String(count)} problems`),
-  goToFirst: (count: number) =>
-    count === 1 ? '1 problem: go to it' : `${String(count)} problems: go to the first`,
+  goToFirst: (count: number) => (count === 1 ? '1 problem: go to it' : `${String(count)} problems: go to the first`),
   lineProblem: (line: number, text: string) => `Line ${String(line)}: ${text}`,
   keyProblem: (key: string, text: string) => `${key}: ${text}`,
   unknownOption: (key: string, nearest: string) => `There is no option ${key}; did you mean ${nearest}?`,
@@ -162,8 +161,12 @@ export const texts = {
   noMessages: 'The topic has no messages yet.',
   messageTitles: ['Message', 'Key', 'Value', 'Faults'],
   messageAt: (partition: number, offset: number) => `${String(partition)}:${String(offset)}`,
-  recordTitles: ['Message', 'Record', 'Becomes', 'Faults'],
-  dropped: 'Dropped by a transformation',
-  noPreview: 'nothing to show',
+  message: 'Message',
+  faults: (count: number) => (count === 1 ? 'One message has a fault' : `${String(count)} messages have faults`),
+  faultTitles: ['Message', 'Fault'],
+  droppedPlaces: (places: string) => `Dropped by a transformation: ${places}`,
+  noEffectPlaces: (places: string) => `Nothing would be written for ${places}`,
+  asJson: (count: number) => (count === 1 ? 'The record as JSON' : `The ${String(count)} records as JSON`),
+  jsonTitles: ['Message', 'Key', 'Value'],
   fault: (stage: string, message: string) => `${stage}: ${message}`,
 } as const;
