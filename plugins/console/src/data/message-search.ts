@@ -13,7 +13,7 @@ export interface Search {
   readonly hasGap: boolean;
 }
 
-export interface MessageSearch {
+interface MessageSearch {
   readonly search: Search;
   readonly isBusy: boolean;
   /** The error of the last request; empty if it succeeded. */

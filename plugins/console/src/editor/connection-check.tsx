@@ -21,7 +21,7 @@ interface ConnectionCheckProps {
   readonly connector: string | undefined;
 }
 
-/** Tells whether the connection works, as soon as the configuration is valid and whenever the options of the connection change. */
+/** Shows whether the connection works, as soon as the configuration is valid and whenever the options of the connection change. */
 export function ConnectionCheck({ entries, checked, connector }: ConnectionCheckProps) {
   const key = connectionKey(entries);
   const [examined, setExamined] = useState('');

@@ -20,7 +20,7 @@ const DATABASE = 'database';
 const SHOWN = /^(?:rights|tables?|query)\b/;
 const MAX_SHOWN = 3;
 
-/** One line that tells whether the connection works; `undefined` if the connector has no database. */
+/** One line about the connection: whether it works, as whom, with which rights; `undefined` if the connector has no database. */
 export function connectionText(findings: Findings): string | undefined {
   const database = findings.find(({ about }) => about === DATABASE);
   if (database === undefined) return undefined;

@@ -25,14 +25,14 @@ describe('the check of a connection', () => {
     assert.equal(connectionRemedy(findings), undefined);
   });
 
-  it('tells why there is no connection, and how to fix it', () => {
+  it('gives the reason for a failed connection, and how to fix it', () => {
     const findings: Finding[] = [{ level: 'fail', about: 'database', message: 'refused', remedy: 'pg_isready -h db' }];
     assert.equal(connectionText(findings), 'Not connected: refused.');
     assert.equal(connectionRemedy(findings), 'pg_isready -h db');
     assert.deepEqual(connectionProblems(findings), []);
   });
 
-  it('says nothing about a connector without a database', () => {
+  it('has no line for a connector without a database', () => {
     assert.equal(connectionText([]), undefined);
   });
 
