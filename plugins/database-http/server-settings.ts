@@ -113,7 +113,7 @@ function check(name: SettingName, text: string): string | undefined {
     return isInRange ? undefined : `${name} takes whole minutes in [1, ${MAX_MINUTES}], not "${text.slice(0, 64)}"`;
   }
   if (readTimeZone(text) !== undefined) return undefined;
-  return `${name} takes a time zone (Europe/Oslo, +08:00, or hours east from -12 to 14), not "${text.slice(0, 64)}"`;
+  return `${name} takes a time zone (Europe/Oslo, +08:00, or the hours east of UTC, -12 to 14), not "${text.slice(0, 64)}"`;
 }
 
 function split(entry: string): [string, string] {

@@ -42,7 +42,10 @@ function offsetMs(zone: string, localMs: number): number | undefined {
   return (match[1] === '-' ? -minutes : minutes) * 60_000;
 }
 
-/** If a local time is ambiguous, the earlier time is meant. A skipped local time is read as one hour later. */
+/**
+ * If a local time is ambiguous, the earlier time is meant. A local time that does not exist, because clocks were set
+ * forward, is read with the offset before the change, as in PostgreSQL: 02:30 is one hour after 01:30.
+ */
 function namedOffsetMs(zone: string, localMs: number): number | undefined {
   try {
     const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset', year: 'numeric' });
@@ -50,7 +53,9 @@ function namedOffsetMs(zone: string, localMs: number): number | undefined {
       const name = format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
       return offsetMs(name.replace(/^GMT/, '') || 'Z', ms) ?? 0;
     };
-    return at(localMs - at(localMs - 86_400_000));
+    const before = at(localMs - 86_400_000);
+    const offset = at(localMs - before);
+    return at(localMs - offset) === offset ? offset : before;
   } catch {
     return undefined;
   }

@@ -61,7 +61,7 @@ export const logOptions = declareOptions({
     default: 'warn',
     importance: 'MEDIUM',
     documentation:
-      'With `read.method=log`: what happens above `log.max.lag.bytes`. `warn`: the connector is DEGRADED. `fail`: the task fails. `drop-slot`: the task fails and the slot is dropped; its changes are lost.',
+      'With `read.method=log`: what happens above `log.max.lag.bytes`. `warn`: the health of the connector is DEGRADED, and it keeps running. `fail`: the task fails. `drop-slot`: the task fails and the slot is dropped; its changes are lost.',
     validator: oneOf('warn', 'fail', 'drop-slot'),
     group: LOG,
     width: 'SHORT',

@@ -83,7 +83,7 @@ export const sourceOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Columns whose values are the record key, for example `site,meter`. Without this option, records have no key. The key is the text of one column, or a JSON array of the texts of several columns. A table that lacks one of the columns is not read.',
+      'Columns whose values are the record key, for example `site,meter`. Without this option, records have no key, except with `struct`, whose records have the key of the table. In text formats, the key is the text of one column, or a JSON array of the texts of several columns. Not allowed with `cdc_db`. A table that lacks one of the columns is not read.',
     group: OUTPUT,
     width: 'MEDIUM',
     displayName: 'Key columns',
@@ -175,7 +175,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default: 10000. With 0, the source never looks for late rows. If a row is committed later than its own time plus this delay, the source may miss it, unless `notify=true` is set. The count `passedOver` of a table estimates the number of missed rows. For `query` and foreign tables, the source cannot see which transaction wrote a row. For these, the option is the minimum age of a row before it is read, and its default is 0.',
+      'Milliseconds for which the source looks for late rows: set it to the longest time that a writing transaction may take. Default: 10000. With 0, the source never looks for late rows. If a row is committed later than its own time plus this delay, the source may miss it, unless `notify=true` is set. `passedOver` in `GET /connectors/{name}/tasks/{n}/parts` estimates the number of missed rows of a table. For `query` and foreign tables, the source cannot see which transaction wrote a row. For these, the option is the minimum age of a row before it is read, and its default is 0.',
     validator: atLeastOrNone(0),
     group: READS,
     width: 'SHORT',
@@ -250,7 +250,7 @@ export const sourceOptions = declareOptions({
     default: 'query',
     importance: 'LOW',
     documentation:
-      'How rows are read. `query`: by SELECT. `log`: from the write-ahead log, with deletes and every intermediate value of a row.',
+      'How rows are read. `query`: by SELECT. `log`: from the write-ahead log, with every intermediate value of a row, and with deletes if `out.format` is `cdc_db` or `struct`.',
     validator: oneOf('query', 'log'),
     group: READS,
     width: 'SHORT',

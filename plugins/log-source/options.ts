@@ -133,7 +133,7 @@ export const logSourceOptions = declareOptions({
     ...text(
       LOG,
       'Action at largest lag',
-      'What happens above log.max.lag.bytes. warn: the connector is DEGRADED. fail: the task fails. drop-slot: the task fails and the slot is dropped, so changes are lost.',
+      'What happens above log.max.lag.bytes. warn: the health of the connector is DEGRADED, and it keeps running. fail: the task fails. drop-slot: the task fails and the slot is dropped, so changes are lost.',
     ),
     default: 'warn',
     validator: choice('warn', 'fail', 'drop-slot'),

@@ -9,14 +9,17 @@ import type { LogIdentity } from './log-identity.ts';
 import type { LogMessage } from './pgoutput.ts';
 
 /**
- * The position up to which the log was sent. An LSN alone is not enough: the rows of a COPY share one LSN, and transactions that overlap
+ * The position in PostgreSQL's write-ahead log up to which the task has created records. An LSN alone is not enough: the rows of a COPY share one LSN, and transactions that overlap
  * in the log are sent in the order of their commits. Therefore a position consists of the last transaction that was sent completely, and
  * of the last message that was sent within the next transaction.
  */
 export interface LogPosition {
   /** LSN of the end of the last transaction that was sent completely; `undefined` if none was sent since the slot was created. */
   readonly lastCommit: bigint | undefined;
-  /** The last message that was sent, which normally belongs to the transaction after `lastCommit`. */
+  /**
+   * The last message that was sent. It belongs to the transaction after `lastCommit` or, until a message of that transaction
+   * is sent, to the one that ends at `lastCommit`.
+   */
   readonly last: LastMessage | undefined;
   /** The log to which these LSNs belong; `undefined` in offsets that Debezium stored. */
   readonly log?: LogIdentity | undefined;

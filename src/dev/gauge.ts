@@ -4,7 +4,7 @@ import { firstCause } from '../errors.ts';
 /** The outage of a service. */
 export interface Outage {
   readonly service: string;
-  /** When the outage was noticed. */
+  /** When the first request that failed was sent. */
   readonly since: Date;
   /** The first cause, in one line. */
   readonly reason: string;

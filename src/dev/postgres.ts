@@ -100,7 +100,10 @@ export class LocalPostgres {
     return `postgresql://${login}@${this.host}:${String(this.port)}/${encodeURIComponent(database)}`;
   }
 
-  /** Resolves when connections are accepted, even if an earlier server was killed. */
+  /**
+   * Starts the server, and resolves when it accepts connections. If processes of an earlier server still use the data folder,
+   * waits for them to end.
+   */
   async start(signal?: AbortSignal): Promise<void> {
     if (this.running) return;
     const deadline = Date.now() + startTimeoutMs;

@@ -34,7 +34,7 @@ export interface OffsetsPreview {
 
 const MAX_PARTITIONS = 10_000;
 const BY_OFFSETS =
-  'The numbers are differences of offsets, which is the maximum number of records, because compaction and transactions leave gaps. Records that are no longer in the topic are not counted.';
+  'The numbers are differences between offsets. There may be fewer records, because compaction and transactions leave gaps. Records that are no longer in the topic are not counted.';
 
 export function previewOf(partitions: readonly PreviewedPartition[], note: string): OffsetsPreview {
   const sum = (key: 'again' | 'skipped'): number | null =>

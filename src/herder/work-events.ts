@@ -29,7 +29,7 @@ export class WorkEvents {
     this.#taskStarts = new Startups(metricWindow);
   }
 
-  /** Counts of starts of connectors and tasks, by attribute of `connect-worker-metrics`. */
+  /** Numbers and percentages of successful and failed starts, by name of the attribute of `connect-worker-metrics`. */
   startups(): Readonly<Record<string, number>> {
     return { ...this.#connectorStarts.values('connector'), ...this.#taskStarts.values('task') };
   }

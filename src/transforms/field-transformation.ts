@@ -10,7 +10,8 @@ import { cellOf, checkedCell } from './struct-cells.ts';
 /**
  * Describes the effect of a transformation on structs of one schema: the resulting schema, and the source of each field's value.
  * `mappedStruct` applies a mapping to a single struct and throws an error if the struct is invalid. `mappedPlaces` adds the
- * mapping to a plan; a record that the plan cannot process is transformed individually with `mappedStruct`.
+ * mapping to a plan (src/connect/pipeline/struct-plan.ts), which transforms records of one schema without building structs. A record
+ * that the plan cannot process is transformed individually with `mappedStruct`.
  */
 export interface StructMapping {
   readonly schema: Schema;
@@ -27,7 +28,7 @@ export interface MappedField {
   readonly from: Field;
   /** Whether a null is read as the default of `from`. */
   readonly withDefault: boolean;
-  /** Converts values; null stays null. An int64 may be a number, as an argument and as a result. */
+  /** Converts values; null stays null. The argument and the result for an int64 may be a `number` instead of a `bigint`. */
   readonly change?: ((value: Present) => ConnectValue) | undefined;
   /** Null is accepted even if the resulting field is required. */
   readonly allowsNull?: boolean;

@@ -111,7 +111,7 @@ class StatementRunner implements StatementsRun {
     const advance = async (): Promise<IteratorResult<RequestStatement, unknown>> => {
       for (;;) {
         const next = clock.parse(() => statements.next());
-        // Refused statements do not wait for the database, so the event loop needs an explicit pause.
+        // Refused statements make no call of the database, so this loop must yield to the event loop explicitly.
         await turns.pause();
         if (next.done === true || next.value !== undefined) return next as IteratorResult<RequestStatement, unknown>;
       }
@@ -194,8 +194,8 @@ class StatementRunner implements StatementsRun {
   }
 
   /**
-   * Runs a statement. For some statements, only an error of PostgreSQL shows that they are in the dialect of the
-   * original database. After such an error, the statement is translated further and run again.
+   * Runs a statement. For some statements, only an error of PostgreSQL shows that they are in the SQL dialect of
+   * the original database, whose API this service provides (docs/database-api.md). After such an error, the statement is translated further and run again.
    */
   async #runTranslated(session: Session, first: RunTranslation): Promise<StatementOutcome> {
     let translation = first;
@@ -233,7 +233,7 @@ class StatementRunner implements StatementsRun {
   }
 }
 
-/** Adds the missing privilege to the error, because PostgreSQL's message contains only the table. */
+/** Adds the privileges that the statement needs to the error, because PostgreSQL's message names only the table. */
 function withRights(error: DatabaseError, { rights }: RunTranslation): DatabaseError {
   if (rights === undefined || !error.message.startsWith('permission denied for table ')) return error;
   const { scope, sqlstate, cause } = error;

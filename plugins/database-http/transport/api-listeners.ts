@@ -48,7 +48,10 @@ export class ApiListeners {
     return this.#listeners.reduce((sum, { connections }) => sum + connections, 0);
   }
 
-  /** Opens the listeners. `earlierAddress` is the address of the previous service, whose port replaces port 0. */
+  /**
+   * Opens the listeners. If the first listener has port 0, it gets the port of `earlierAddress`, at which this service
+   * listened before its thread was restarted.
+   */
   async open(
     handle: (request: IncomingMessage, response: ServerResponse) => void,
     earlierAddress: string | undefined,
@@ -114,7 +117,7 @@ export class ApiListeners {
     if (certificatePath === null && keyPath === null) {
       const files = await developmentCertificate(this.#settings['tls.directory']);
       this.#logger.info(
-        `database HTTP API: a development certificate is used; its authority is ${files.authorityPath}`,
+        `database HTTP API: a development certificate is used; the certificate of its authority is ${files.authorityPath}`,
       );
       return files;
     }

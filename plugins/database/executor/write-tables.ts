@@ -88,8 +88,8 @@ class TablesRun {
           this.#settled.set(write.index, { status: 'fulfilled', value: attempt.copyCompleted() });
         }
       } else {
-        // Each batch is copied individually, so that the failure is recorded for the table that caused it. Later calls
-        // do not copy that table together with others.
+        // Each batch is copied individually, so that the failure is recorded for the table that caused it. The next
+        // batches of that table are not copied (`OptimisticPath`), and so not together with others.
         alone.push(...together.map(({ write }) => ({ ...write, minCopiedRows: 1 })));
       }
     }

@@ -45,8 +45,8 @@ const NO_TOPIC_ID = Buffer.alloc(16);
 const NO_OPERATIONS = -(2 ** 31);
 
 /**
- * Requests metadata of the given topics, of all topics, or of the brokers only (an empty list). kafkajs does not encode this
- * request, because it supports neither the empty list nor topic ids. Topics are created only if `mayCreate` is set and the
+ * Requests metadata of the given topics, of all topics, or of the brokers only (an empty list). The request is
+ * encoded here, because kafkajs supports neither the empty list nor topic ids. Topics are created only if `mayCreate` is set and the
  * brokers have `auto.create.topics.enable`. `withOperations` requests the authorized operations (Kafka 2.8).
  */
 export function metadataCall(

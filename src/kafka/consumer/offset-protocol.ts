@@ -93,7 +93,10 @@ function offsetCommitByMember(
   });
 }
 
-/** OffsetFetch as a member. The broker rejects a stale member epoch, so the returned offsets are the latest ones. */
+/**
+ * OffsetFetch as a member. The broker rejects a stale member epoch, so a member that has missed a rebalance gets an error, not
+ * outdated offsets.
+ */
 export function offsetFetchByMemberCall(
   { groupId, memberId, generationId }: Committer,
   wanted: readonly TopicPartition[],

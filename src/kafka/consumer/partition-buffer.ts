@@ -116,7 +116,7 @@ export class PartitionBuffer {
     return { topic, partition, lag, end: highWatermark };
   }
 
-  /** Returns the position with the topic id and leader epoch under which the records before it were read. */
+  /** Returns the position with the topic id and with the leader epoch of the record before it. */
   identified(position: PartitionPosition): PartitionPosition {
     const { topicId } = this.#identity;
     return { ...position, topicId, leaderEpoch: this.#epochs.epochBefore(position.offset) };
@@ -136,7 +136,7 @@ export class PartitionBuffer {
     return this.#outOfRange && this.#validation === 'valid' && this.#sets.length === 0;
   }
 
-  /** The position to validate against the new leader's log, or `undefined` if no validation is pending. */
+  /** The fetch offset to validate against the new leader's log, or `undefined` if no validation is pending. */
   get unvalidated(): { readonly offset: number; readonly leaderEpoch: number } | undefined {
     const offset = this.#fetchOffset;
     if (this.#validation !== 'pending' || offset === undefined) return undefined;
@@ -167,8 +167,8 @@ export class PartitionBuffer {
   }
 
   /**
-   * Called with each metadata update (`leaderEpoch` is -1 if unknown). After a new leader epoch, the position must be
-   * validated if the leader epoch of the record before it is known. A new topic id means that the log has diverged.
+   * Called with each metadata update (`leaderEpoch` is -1 if unknown). After a new leader epoch, the fetch offset must
+   * be validated if the leader epoch of the record before it is known. A new topic id means that the log has diverged.
    */
   updateLeader({ topicId, leaderEpoch }: LogIdentity): void {
     const offset = this.#fetchOffset;

@@ -24,8 +24,8 @@ const MEMBERSHIP: MetricGroup = {
   'heartbeat-response-time-max': gauge('Duration of the slowest heartbeat, in milliseconds'),
   'last-heartbeat-seconds-ago': gauge('Seconds since the last heartbeat; -1: there was none'),
   'rebalance-total': counter('Rebalances of the group that ended with an assignment'),
-  'rebalance-latency-avg': gauge('Average time from the request to join to the assignment, in milliseconds'),
-  'rebalance-latency-max': gauge('Longest time from the request to join to the assignment, in milliseconds'),
+  'rebalance-latency-avg': gauge('Average time between the JoinGroup request and the assignment, in milliseconds'),
+  'rebalance-latency-max': gauge('Longest time between the JoinGroup request and the assignment, in milliseconds'),
   'rebalance-latency-total': counter('Duration of all rebalances together, in milliseconds'),
   'last-rebalance-seconds-ago': gauge('Seconds since the last assignment; -1: there was none'),
   'rebalance-rate-per-hour': gauge('Rebalances of the group, per hour'),
@@ -48,9 +48,11 @@ const NETWORK: MetricGroup = {
   'request-size-avg': gauge('Average size of a request, in bytes'),
   'request-size-max': gauge('Size of the largest request, in bytes'),
   'io-ratio': gauge(
-    "Node: share of the time since the previous page that the event loop of the client's thread worked",
+    "Share of the time for which the event loop of the client's thread was busy, since the metrics were last read",
   ),
-  'io-wait-ratio': gauge("Node: share of the time that the event loop of the client's thread waited"),
+  'io-wait-ratio': gauge(
+    "Share of the time for which the event loop of the client's thread waited, since the metrics were last read",
+  ),
 };
 
 /** The requests to one broker, coordinator or bootstrap server. */
@@ -65,7 +67,7 @@ const NODE: MetricGroup = {
   'request-latency-max': gauge('Longest time from a request to its answer, in milliseconds'),
 };
 
-/** Groups of the Java clients (4.3) that this worker's own clients fill. */
+/** Metric groups of the Java clients (4.3) that this worker's own clients also report. */
 export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
   'app-info': {
     version: text('Version of Kafka Connect that this worker is compatible with'),
@@ -89,10 +91,10 @@ export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
   },
   'consumer-node-metrics': NODE,
   'consumer-fetch-manager-metrics': {
-    ...meter('fetch', 'Answers with records'),
+    ...meter('fetch', 'Answers to fetch requests'),
     'fetch-latency-avg': gauge('Average duration of a request for records, in milliseconds'),
     'fetch-latency-max': gauge('Duration of the longest request for records, in milliseconds'),
-    'fetch-size-avg': gauge('Average size of records in an answer, in bytes'),
+    'fetch-size-avg': gauge('Average number of bytes of records in an answer'),
     'fetch-size-max': gauge('Size of the records in the largest answer, in bytes'),
     ...meter('bytes-consumed', 'Bytes of records that were read'),
     ...meter('records-consumed', 'Records that were read'),
@@ -118,7 +120,7 @@ export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
     'request-latency-avg': gauge('Average duration of a request with records, in milliseconds'),
     'request-latency-max': gauge('Duration of the longest request with records, in milliseconds'),
     'records-per-request-avg': gauge('Average number of records in a request'),
-    'requests-in-flight': gauge('Requests with records that are not answered yet'),
+    'requests-in-flight': gauge('Produce requests that are not answered yet'),
   },
   'producer-topic-metrics': {
     ...meter('record-send', 'Records that were sent to the topic'),

@@ -60,6 +60,14 @@ describe('timestamp.initial', () => {
     assert.throws(() => parseInitialTime('2026-01-02 03:04:05 Oslo', now), /unknown time zone Oslo/);
   });
 
+  it('has a meaning where clocks were changed: a skipped time as in PostgreSQL, an ambiguous one the earlier', () => {
+    const utc = (text: string) => new Date(parseInitialTime(text, now) / 1000).toISOString().slice(0, 16);
+    assert.equal(utc('2025-03-30 02:30:00 Europe/Oslo'), '2025-03-30T01:30');
+    assert.equal(utc('2025-03-09 02:30:00 America/New_York'), '2025-03-09T07:30');
+    // Ambiguous: the earlier time, so that no row is missed.
+    assert.equal(utc('2025-10-26 02:30:00 Europe/Oslo'), '2025-10-26T00:30');
+  });
+
   it('is refused if it is in the future, with the instant as it was read', () => {
     assert.throws(
       () => parseInitialTime('2026-01-31 12:00:01', now),

@@ -12,7 +12,10 @@ export interface CdcTable {
   readonly schema: string | undefined;
   readonly name: string;
   readonly columns: readonly JsonDbColumn[];
-  /** Equal for equal tables, regardless of the message's spelling. */
+  /**
+   * Equal for equal names of the table and its columns and equal texts of types, regardless of white space and of the order
+   * of JSON members.
+   */
   readonly signature: string;
 }
 

@@ -19,7 +19,7 @@ export interface JsonDbTable {
   readonly columns: readonly JsonDbColumn[];
   readonly indexes: ReadonlyMap<string, number>;
   readonly shape: TableShape;
-  /** Equal for equal tables, regardless of the message's spelling. */
+  /** Equal for equal columns, regardless of white space and of the case of type names. Does not contain the table's name. */
   readonly signature: string;
 }
 
@@ -96,7 +96,7 @@ function nameTag(table: string): JsonDbColumn {
 function column(text: ColumnText, role: ColumnRole, nullable: boolean): JsonDbColumn {
   const family = valueFamily(text.type);
   const type = text.type.trim().toUpperCase().replace(/\s+/g, ' ');
-  // Lengths of other types are in bits and redundant (docs/formats.md#json_db).
+  // The lengths of other types are in bits (of decimals: in digits) and are not used (docs/formats.md#json_db).
   const length = family === 'text' && (text.length ?? 0) > 0 ? (text.length ?? undefined) : undefined;
   return { name: text.name, role, type, length, nullable, family, kind: KIND_OF_FAMILY[family], isNameTag: false };
 }

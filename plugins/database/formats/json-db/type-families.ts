@@ -38,7 +38,10 @@ const FAMILIES: ReadonlyMap<string, ValueFamily> = new Map([
   ['jsonb', 'json'],
 ]);
 
-/** Returns the family of a documented type name; `other` if values are text, or if the type is unknown. */
+/**
+ * Returns the family of a documented type name. The family is `other` for unknown types and for types without a family of
+ * their own (DATE, INTERVAL, UUID), whose values PostgreSQL reads as text.
+ */
 export function valueFamily(typeName: string): ValueFamily {
   try {
     const [name = ''] = postgresType(typeName, undefined).split('(', 1);

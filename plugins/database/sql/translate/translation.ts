@@ -4,7 +4,7 @@ import type { ConflictRule } from '../insert.ts';
 
 /**
  * Result of translating a statement that may be the original database's SQL
- * (docs/database-api.md#the-databases-own-sql).
+ * (docs/database-api.md#sql-of-the-original-database).
  */
 export type Translation =
   | RunTranslation
@@ -39,7 +39,7 @@ export interface RunTranslation {
 export interface TranslationContext {
   /** Name of the current database. */
   readonly database: string;
-  /** Looks up a table from `tablesNeeded`; `undefined` if it does not exist. */
+  /** Looks up one of the tables that `tablesNeeded` (translate.ts) has returned; `undefined` if it does not exist. */
   readonly table: (name: TableName) => KnownTable | undefined;
   /** How new time-series tables become hypertables, if the dialect supports it. */
   readonly hypertables?: Dialect['hypertables'];
