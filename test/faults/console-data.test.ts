@@ -76,10 +76,9 @@ describe('the data of a connector in the console', () => {
     await rows().first().getByText('v=1199i').waitFor();
     assert.equal(await rows().count(), 12);
     await shown.isAccessible();
-    await shown.page.evaluate(() => {
-      Object.defineProperty(document, 'hidden', { value: true });
-      document.dispatchEvent(new Event('visibilitychange'));
-    });
+    await shown.page.evaluate(
+      "Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange'))",
+    );
     await shown.page.getByText('The live view has ended, because the page was hidden.').waitFor();
     await on.worker.rest.delete(`/connectors/${name}`);
   });
