@@ -170,7 +170,7 @@ async function serve(config: WorkerConfig, connectorFiles: string[], options: Wo
   guardProcess(logger);
   let worker: Worker | undefined;
   let stopping: Promise<void> | undefined;
-  // A worker that has not been built yet need not be stopped in order.
+  // A worker that has not been built yet does not need a graceful stop.
   const stop = async (signal: string): Promise<void> => {
     logger.info(`${signal}: Kafka Connect stopping`);
     await worker?.stop();

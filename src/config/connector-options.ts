@@ -137,7 +137,7 @@ export const commonConnectorOptions = declareOptions({
     default: 'restart',
     importance: 'LOW',
     documentation:
-      'What happens when a value from a config provider expires: `restart` restarts the connector with the new value, `none` does nothing.',
+      'What happens when a value from a config provider expires. `restart`: the value is requested again, and if it has changed, the connector and its tasks are restarted. `none`: nothing happens.',
     group: COMMON,
     order: 14,
     width: 'MEDIUM',

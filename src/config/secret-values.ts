@@ -6,8 +6,8 @@ const PROBABLY_SECRET = /(?:^|[._-])(?:pwd|pass|creds?)$|(?:api|access|private|s
 const PROVIDER_REFERENCE = /^\$\{[^{}]+\}$/;
 const REFERENCES = /\$\{[^{}]+\}/g;
 /**
- * Patterns of passwords within values; the first group is the password. Repetitions are bounded, so that matching takes
- * linear time.
+ * Patterns of passwords within values; the first group is the password. Repetitions are bounded or end at a delimiter, so
+ * that matching takes linear time.
  */
 const PASSWORDS_WITHIN: readonly RegExp[] = [
   /\/\/[^/?#@:\s]*:([^@/\s]+(?:@[^@/\s]{1,128})?)@/g,

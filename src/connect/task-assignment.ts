@@ -38,7 +38,7 @@ export interface TaskAssignment {
   readonly connectorConfig: ConnectorConfig;
   readonly taskConfig: ConnectorConfig;
   readonly targetState: TargetState;
-  /** Set if worker threads have hung, crashed or run out of memory at records of the connector. */
+  /** Set if worker threads have hung, crashed or run out of memory and records of the connector may be the cause. */
   readonly care?: TaskCare | undefined;
   /** Set for a task that replays dead-letter records. */
   readonly replay?: ReplayAssignment | undefined;
@@ -49,15 +49,15 @@ export interface TaskAssignment {
   readonly handover?: Handover | undefined;
 }
 
-/** Limits of one task per second; `undefined` means no limit. */
+/** Limits per second of one task; `undefined` means no limit. */
 export interface RateLimit {
   readonly records: number | undefined;
   readonly bytes: number | undefined;
 }
 
-/** Records at which worker threads have hung, crashed or run out of memory while they ran tasks of the connector. */
+/** Records at which worker threads may have hung, crashed or run out of memory while they ran tasks of the connector. */
 export interface TaskCare {
-  /** Ranges that contain a record at which a thread ended. These records are put in small steps. */
+  /** Ranges that may contain a record at which a thread ended. Their records are put in small steps. */
   readonly suspects: readonly RecordRange[];
   /** Records that are neither converted nor put, but passed to the error policy. */
   readonly poisoned: readonly PoisonedRecord[];
@@ -72,10 +72,13 @@ export interface PoisonedRecord extends TopicPartition {
   readonly stack: string;
 }
 
-/** An event that a task host reports about a task. The events of one task are in order, and STOPPED is the last one. */
+/**
+ * An event that a task host reports about a task. The events of one task are in order. STOPPED is the last event; after FAILED,
+ * no other state is reported.
+ */
 export type TaskEvent =
   | { readonly id: TaskId; readonly state: 'RUNNING' | 'PAUSED' }
-  /** `handover` is for the next worker of the task. It is set if it was requested and the task has one. */
+  /** `handover` is for the next worker of the task. It is set if the stop requested it and the consumer could stay in its group. */
   | { readonly id: TaskId; readonly state: 'STOPPED'; readonly handover?: Handover | undefined }
   | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }
   /** Reported once after RUNNING, when the task has handled the records of a first poll or has found none. */
@@ -87,7 +90,7 @@ export type TaskEvent =
 
 /**
  * Returns true if the event reports one of the states RUNNING, PAUSED, STOPPED and FAILED. A task is in exactly one of
- * them at a time.
+ * them at a time, once it has started.
  */
 export function isState(
   event: TaskEvent,

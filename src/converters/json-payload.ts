@@ -84,8 +84,8 @@ export class StructReader {
   }
 
   /**
-   * Reads the field values into `values`, in order. An int64 is a number if a number represents it exactly, otherwise a bigint.
-   * Returns `false` if the payload has another form.
+   * Reads the field values into `values`, in order. An int64 is a number, but the default that replaces a null is a bigint.
+   * Returns `false` if the payload has another form, which includes an int64 of more than 15 digits.
    */
   readInto(text: string, from: number, values: ConnectValue[]): boolean {
     let at = from;

@@ -33,8 +33,8 @@ class SchemaBuilderError extends SluiceError {
 }
 
 /**
- * The schema that a JSON schema object describes (JsonConverter.asConnectSchema); `null` for JSON null. Properties that do not
- * have the expected JSON type are ignored, as in Java.
+ * The Connect schema that the member `schema` of a message describes (JsonConverter.asConnectSchema); `null` for JSON null.
+ * Properties that do not have the expected JSON type are ignored, as in Java.
  */
 export function schemaFromJson(json: JsonTree, settings: ReadSettings): Schema | null {
   if (json === null) return null;

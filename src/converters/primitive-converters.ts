@@ -14,7 +14,7 @@ import type {
 import { asBuffer } from '../json/json-bytes.ts';
 import { converterType } from './converter-type.ts';
 
-/** Describes one of Connect's ShortConverter to DoubleConverter, which use Kafka's big-endian form of a primitive type. */
+/** Describes one of Connect's number converters (ShortConverter, …, DoubleConverter), which use Kafka's big-endian form. */
 interface Primitive {
   readonly type: SchemaType;
   /** Name as in Java's class name, such as `Short`; lower case in messages. */

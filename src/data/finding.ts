@@ -25,8 +25,9 @@ const CLOCK_DIFFERENCE_MS = 1000;
 
 /**
  * Returns how far the clock of another machine is ahead of this machine's clock, in milliseconds; negative if it is
- * behind. The real difference can be larger, because the delay of the answer is unknown. `clock` is the time that the
- * other machine answered; it was asked at `askedAt` and answered at `answeredAt` of this machine's clock.
+ * behind. The real difference can be larger, because it is unknown when the other machine read its clock between
+ * `askedAt` and `answeredAt`. `clock` is the time that it reported; the request began at `askedAt`, and the response
+ * arrived at `answeredAt`, both by this machine's clock.
  */
 export function clockLead(clock: number, askedAt: number, answeredAt: number): number {
   if (clock > answeredAt) return clock - answeredAt;

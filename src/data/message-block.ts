@@ -3,8 +3,8 @@ import type { Schema } from './schema.ts';
 import type { ConnectValue } from './value.ts';
 
 /**
- * Consecutive records of one partition, as positions in the bytes that the broker sent. Objects for records are created
- * only on request. All lists have one entry per record.
+ * Records of one partition in the order of their offsets, as positions in the bytes that the broker sent. Objects for
+ * records are created only on request. All lists have one entry per record.
  */
 export interface MessageBlock extends TopicPartition {
   readonly bytes: Buffer;

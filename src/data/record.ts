@@ -50,7 +50,7 @@ export interface ConnectRecord {
 export interface SinkRecord extends ConnectRecord {
   readonly partition: number;
   /**
-   * Kafka offsets stay below 2^53 in practice (kafkajs returns text; the consumer checks the range when it converts).
+   * A number, because Kafka offsets stay below 2^53 in practice. The consumer rejects record batches with higher offsets.
    */
   readonly offset: number;
   readonly timestampType: 'CreateTime' | 'LogAppendTime' | 'NoTimestampType';

@@ -11,7 +11,7 @@ export interface CellBounds {
 }
 
 /**
- * Rows of a result in the format of the server. Objects for rows are created only on request. A row consists of the
+ * Rows of a result in PostgreSQL's format (DataRow). Objects for rows are created only on request. A row consists of the
  * number of its cells (16 bits), and for each cell its length (32 bits, -1 for NULL) and its text in UTF-8.
  */
 export class RowBlock {

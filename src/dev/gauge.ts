@@ -6,7 +6,7 @@ export interface Outage {
   readonly service: string;
   /** When the first request that failed was sent. */
   readonly since: Date;
-  /** The first cause, in one line. */
+  /** The innermost cause of the last failure, in one line. */
   readonly reason: string;
 }
 

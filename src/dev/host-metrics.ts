@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { cpus, freemem, hostname, loadavg, totalmem } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time that a core has spent since boot, in the unit of the system's clock; only ratios of differences are meaningful. */
+/** Time that a core has spent since boot, in milliseconds. */
 export interface CoreTimes {
   readonly user: number;
   readonly system: number;

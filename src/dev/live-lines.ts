@@ -101,7 +101,7 @@ function characterWidth(character: string): number {
     : 1;
 }
 
-/** Removes control characters, because names of connectors come from users. */
+/** Replaces control characters, because names of connectors come from users. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?');
 }

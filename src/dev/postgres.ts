@@ -12,7 +12,10 @@ import { postgresAccount, type PostgresAccount } from './postgres/account.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
 export interface PostgresOptions {
-  /** The data folder, which is created if it is missing. Absent: a temporary folder without fsync, which `discard` deletes. */
+  /**
+   * The data folder, which is created if it is missing. Absent: a temporary folder, which is used with `fsync=off` and
+   * which `discard` deletes.
+   */
   readonly dataDir?: string;
   /** Absent: a free port. */
   readonly port?: number;

@@ -104,7 +104,7 @@ export class ServiceProcess {
   }
 
   /**
-   * Polls `ready` until it is true. If the process ends first, the timeout expires or `signal` aborts, it stops the process and rejects
+   * Polls `ready` until it is true. If the process ends first, the timeout expires or `signal` aborts, it kills the process and rejects
    * with the end of the log.
    */
   async untilReady(ready: () => Promise<boolean>, timeoutMs: number, signal?: AbortSignal): Promise<void> {

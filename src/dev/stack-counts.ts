@@ -83,7 +83,7 @@ export class StackCounts {
     return Number(rows[0]?.[0] ?? 0);
   }
 
-  /** Ends of the topics that the sample sources write. */
+  /** The sum of the end offsets of the topics that the sample sources write. */
   async #countRecords(): Promise<number> {
     const topics = (await this.#admin.topics()).filter((topic) => /^dev-.*-(?:json_db|struct)$/.test(topic));
     const ends = await Promise.all(topics.map((topic) => this.#admin.endOffsets(topic)));

@@ -282,7 +282,7 @@ export class ConnectorRequests {
     });
   }
 
-  /** Waits for the start of the connector after the queued change, so that later changes are not delayed. */
+  /** In standalone mode, also waits for the start of the connector. This wait does not delay later changes. */
   async #changeConfig<T>(name: string, work: () => Promise<T>): Promise<T> {
     const done = await this.#changeAsLeader(`writing a config for connector ${name} to the config topic`, work);
     if (this.#answers.waitForStart && this.#configs.connector(name) !== undefined) {

@@ -47,11 +47,12 @@ interface Run {
 }
 
 /**
- * Reconciles the instance of one connector with the config store and the placement. It waits for the plugin only when the
- * instance is being stopped, and only for a limited time, so that a connector that hangs can be deleted, changed and restarted.
+ * Reconciles the instance of one connector with the config store and the placement. A reconciliation waits for the plugin only
+ * when the instance is being stopped, and only for a limited time. A connector that hangs can therefore be deleted, changed and
+ * restarted.
  *
  * States: none -> starting -> running (task configurations published) -> none. PAUSED and STOPPED connectors have no instance.
- * A failed start is not repeated until the configuration changes or the connector is restarted.
+ * A failed start is not repeated until the configuration or the target state changes, or the connector is restarted.
  */
 export class ConnectorSupervisor {
   readonly #name: string;
@@ -76,8 +77,8 @@ export class ConnectorSupervisor {
   }
 
   /**
-   * Resolves with true when the instance has started and published its tasks, and with `false` if it failed. For a PAUSED or
-   * STOPPED connector, which has no instance, resolves with true.
+   * Resolves with true when the instance has started and has tried to publish its tasks, and with `false` if it failed to
+   * start. For a PAUSED or STOPPED connector, which has no instance, resolves with true.
    */
   async settled(): Promise<boolean> {
     return (await this.#run?.started) ?? this.#appliedState !== 'STARTED';
@@ -246,7 +247,7 @@ export class ConnectorSupervisor {
     }
   }
 
-  /** Sets the connector to FAILED and returns `undefined` if it generated too many tasks. */
+  /** If the connector generated too many tasks and `tasks.max.enforce` is true, sets it to FAILED and returns `undefined`. */
   async #taskConfigs(
     desired: ConnectorState,
     { config: inUse, values }: ResolvedConfig<ConnectorConfig>,

@@ -31,8 +31,8 @@ export class LeaderDuties {
   }
 
   /**
-   * Called on the leader after each rebalance. By then, the other workers have stopped deleted work and have written the last
-   * statuses of this work.
+   * Called on the leader after each rebalance. After work was deleted, several rebalances follow. Before the last of them,
+   * the other workers have stopped the deleted work and have written its last statuses, so that these are removed too.
    */
   async lead(): Promise<void> {
     const { configs } = this.#stores;

@@ -18,8 +18,8 @@ const MIN_TTL_MS = 1000;
 const MAX_TTL_MS = 2 ** 31 - 1;
 
 /**
- * Resolves the variables in the configurations of connectors and tasks. Expired values are requested again. If they
- * have changed, the connector and its tasks are restarted, unless `config.action.reload=none`. (Java's worker restarts
+ * Resolves the variables in the configurations of connectors and tasks. Expired values are requested again, unless
+ * `config.action.reload=none`. If they have changed, the connector and its tasks are restarted. (Java's worker restarts
  * the connector whenever a value expires, even without a change. It never restarts the tasks, which therefore keep an
  * old password.)
  *
@@ -39,7 +39,7 @@ export class LiveConfigs implements TaskConfigs {
     this.#logger = logger;
   }
 
-  /** Resolves the configuration of a connector that is about to start. Rejects with the ConfigError of a provider. */
+  /** Resolves the configuration of a connector for its start or that of a task. Rejects with the ConfigError of a provider. */
   async resolve(connector: string, given: ConnectorConfig): Promise<ResolvedConfig<ConnectorConfig>> {
     const resolved = await this.#resolver.resolve(given);
     // The connector and its tasks resolve the same configuration. Only the values of the first of them to start are watched,

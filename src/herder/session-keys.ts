@@ -14,8 +14,8 @@ export interface SessionKeySettings {
 }
 
 /**
- * Default key sizes of Java's generators. For MD5 and SHA-1, it is the block size of the hash; for all others, the size of the
- * hash.
+ * Default key sizes of Java's generators in bits. For MD5 and SHA-1, the default is the block size of the hash; for all others,
+ * the size of the hash.
  */
 const DEFAULT_BITS: Readonly<Record<string, number>> = {
   HmacMD5: 512,

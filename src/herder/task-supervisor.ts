@@ -23,8 +23,9 @@ export interface TaskSupervisorDependencies {
 }
 
 /**
- * Reconciles the tasks of one connector on this worker with the config store and the placement. A task is restarted only if its
- * configuration or that of its connector has changed. Rate limits are an exception: a running task adopts them.
+ * Reconciles the tasks of one connector on this worker with the config store and the placement. A task is restarted if its
+ * configuration or that of its connector has changed. Rate limits are an exception: a running task adopts them, also if the
+ * number of tasks has changed. If the limits have variables, the task is restarted instead.
  */
 export class TaskSupervisor {
   readonly #name: string;

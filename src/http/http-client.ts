@@ -50,14 +50,14 @@ export async function httpRequest(request: HttpRequest): Promise<HttpAnswer> {
  */
 export function httpResponse(request: Omit<HttpRequest, 'maxBytes'>): Promise<IncomingMessage> {
   const { method = 'GET', url, headers = {}, body, timeoutMs, idleTimeoutMs, signal, tls, connection } = request;
-  // `agent` must not be set together with `createConnection`. Even with `agent: false`, Node ignores `createConnection`
+  // `agent` must not be set together with `createConnection`. Even with `agent: false`, Node.js ignores `createConnection`
   // and opens another connection.
   const common = {
     method,
     headers,
     ...(connection ? { createConnection: () => connection } : { agent: false as const }),
   };
-  // Each request has its own signal, because Node warns if many requests add listeners to one signal.
+  // Each request has its own signal, because Node.js warns if many requests add listeners to one signal.
   const stop = signal === undefined ? undefined : AbortSignal.any([signal]);
   return new Promise((resolve, reject) => {
     stop?.throwIfAborted();
@@ -76,7 +76,7 @@ export function httpResponse(request: Omit<HttpRequest, 'maxBytes'>): Promise<In
       response = message;
       resolve(message);
     });
-    // If a host name has several addresses, Node reports the errors of all of them as one AggregateError.
+    // If a host name has several addresses, Node.js reports the errors of all of them as one AggregateError.
     sent.on('error', (error) => reject(error instanceof AggregateError ? (error.errors[0] as Error) : error));
     sent.on('close', () => {
       clearTimeout(timer);

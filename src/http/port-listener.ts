@@ -11,7 +11,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 const HANDSHAKE_RECORD = 0x16;
 /**
  * A connection beyond the limit is still accepted, so that its requests can be refused with status 503. There are at
- * most `maxConnections` such connections, or this number if it is larger; further ones are closed immediately.
+ * most `maxConnections` such connections, but at least this number is allowed; further ones are closed immediately.
  */
 const MIN_REFUSED_AT_ONCE = 50;
 

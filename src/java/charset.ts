@@ -29,7 +29,7 @@ const utf8: Charset = {
 const SURROGATE = /[\ud800-\udfff]/;
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Lone surrogates become U+FFFD on decoding and `?` on encoding. */
+/** Replaces lone surrogates: with U+FFFD after decoding UTF-16, and with `?` before encoding UTF-8. */
 function wellFormed(text: string, replacement = '\ufffd'): string {
   return SURROGATE.test(text) ? text.replace(LONE_SURROGATE, replacement) : text;
 }
@@ -93,7 +93,10 @@ const windows1252: Charset = {
 
 type Decoder = InstanceType<typeof TextDecoder>;
 
-/** A charset that `TextDecoder` supports, with one or two bytes per character. The encoding table is built on first use. */
+/**
+ * A charset that `TextDecoder` supports. Characters that take more than two bytes cannot be encoded and become `?`. The
+ * encoding table is built on first use.
+ */
 function tableCharset(decoder: Decoder): Charset {
   let table: Map<string, readonly number[]> | undefined;
   return {

@@ -51,7 +51,7 @@ function temporal(kind: TemporalKind, match: RegExpExecArray | null): { kind: Te
   return { kind, date: new Date(dayNumber(year, month, day) * MS_PER_DAY + timeMs) };
 }
 
-// As in Java's parser, each field may follow blanks and be negative, and text after the day is ignored.
+// As in Java's parser, each field may follow blanks and be negative, and trailing text is ignored.
 const NUMBER = '[ \\t]*(-?\\d+)';
 const DAY = `${NUMBER}-${NUMBER}-${NUMBER}`;
 const CLOCK = `${NUMBER}:${NUMBER}:${NUMBER}\\.${NUMBER}Z`;

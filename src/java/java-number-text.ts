@@ -89,8 +89,8 @@ function evenOfTwo(value: number, text: string, fraction: number): string {
 }
 
 /**
- * The adjacent decimal of the same length, away from zero (1) or towards it (-1). It may be the text of a float whose nearest
- * decimal is not: floats are denser below a power of two than above it, so the nearest decimal may be parsed as another float.
+ * The adjacent decimal of the same length, away from zero (1) or towards it (-1). The nearest decimal may be parsed as
+ * another float, because floats are denser below a power of two than above it. The adjacent decimal is then the one to print.
  */
 function stepped(text: string, fraction: number, direction: 1 | -1): string {
   const split = text.indexOf('e');

@@ -41,7 +41,7 @@ export class JavaPattern {
     return this.#matcher.matchWhole(text);
   }
 
-  /** `Matcher.replaceFirst`. Throws a ReplacementError if the replacement refers to an unknown group. */
+  /** `Matcher.replaceFirst`. Throws a ReplacementError if the replacement is malformed or refers to an unknown group. */
   replaceFirst(text: string, replacement: string): string {
     const groups = this.#matcher.find(text);
     if (groups === undefined) return text;
@@ -53,7 +53,7 @@ export class JavaPattern {
 /**
  * Compiles a pattern of java.util.regex.
  * @returns a function that tests whether a whole text matches; it throws a JavaRegexError after 100,000 steps
- * @throws JavaRegexError with Java's message if the pattern is malformed
+ * @throws JavaRegexError with Java's message if the pattern is malformed, or if it is longer than 100,000 characters
  */
 export function javaRegexMatcher(pattern: string): (text: string) => boolean {
   const compiled = JavaPattern.compile(pattern);

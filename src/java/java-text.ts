@@ -33,8 +33,8 @@ export function decimalText(decimal: Decimal): string {
 }
 
 /**
- * The text of a Connect value as Java's `toString` and StringConverter print it: `[a, 1]`, `{k=v}`, `Struct{a=1}`, `12.50`. Bytes
- * are Base64.
+ * The text of a Connect value as Java's `toString` and StringConverter print it: `[a, 1]`, `{k=v}`, `Struct{a=1}`, `12.50`.
+ * Unlike in Java, bytes are Base64.
  * @param schema determines the width of numbers; without it a number is a double (`7` becomes `7.0`)
  */
 export function javaText(value: ConnectValue, schema?: Schema | null): string {
@@ -60,7 +60,7 @@ function numberText(value: number, type: SchemaType): string {
   return type === 'int8' || type === 'int16' || type === 'int32' ? String(value) : doubleText(value);
 }
 
-/** Bytes are printed as Base64, because Java prints the address of the array. */
+/** Java prints only the type and the identity hash of a byte array (`[B@1b6d3586`). Base64 is printed instead. */
 function bytesText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }

@@ -58,7 +58,8 @@ function decodeWide(bytes: Buffer, { width, bigEndian, skip }: WideEncoding): st
 const BASE64 = /^(?:[\0- ]*[A-Za-z0-9+/]{2}(?:[A-Za-z0-9+/]{2}|[A-Za-z0-9+/]=|==))*[\0- ]*$/;
 
 /**
- * Decodes Base64 with padding; spaces are allowed between groups of four. Returns `undefined` if the text is invalid.
+ * Decodes Base64 with padding. Spaces and control characters are allowed between groups of four characters. Returns
+ * `undefined` if the text is invalid.
  */
 export function decodeBase64(text: string): Buffer | undefined {
   if (!BASE64.test(text)) return undefined;

@@ -26,7 +26,7 @@ const CLOSE_OBJECT = 125;
 /**
  * Reads JSON (strictly RFC 8259) from a text without creating objects and without rounding 64-bit integers, unlike JSON.parse.
  * If the text matches, a method advances `position` to the end of what it reads. Otherwise, it returns false or `undefined`,
- * and `position` is where the error is.
+ * and `position` is at the error or before it.
  */
 export class JsonCursor {
   text = '';

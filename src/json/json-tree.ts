@@ -20,7 +20,9 @@ export class JsonMissing {
 export type JsonTree<N = JsonNumber> =
   null | boolean | string | N | JsonMissing | JsonTree<N>[] | Map<string, JsonTree<N>>;
 
-/** Converts a number. `text` has no leading zeros; `integral` is true if it has neither a fraction nor an exponent. */
+/**
+ * Converts a number. `text` has no redundant leading zeros; `integral` is true if it has neither a fraction nor an exponent.
+ */
 export type NumberReader<N> = (text: string, integral: boolean) => N;
 
 /** The nesting limit of Java's reader. */
@@ -40,8 +42,8 @@ export class JsonTextError extends SluiceError {
 }
 
 /**
- * Reads the first JSON value of a text as Connect's Java reader does: numbers may have leading zeros, and text after a complete value is
- * ignored. Returns `undefined` if the text is blank.
+ * Reads JSON values from a text as Connect's Java reader does: numbers may have leading zeros, and text after a complete
+ * value is ignored.
  */
 export class JsonScanner<N> {
   readonly #text: string;
@@ -60,7 +62,7 @@ export class JsonScanner<N> {
     return this.#at;
   }
 
-  /** Reads the first value; returns `undefined` at the end of the text. */
+  /** Reads the first value; returns `undefined` if the text is blank. A number must be followed by a blank or the end. */
   readFirst(): JsonTree<N> | undefined {
     this.#skipBlanks();
     if (this.#at >= this.#text.length) return undefined;

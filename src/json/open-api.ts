@@ -13,7 +13,7 @@ export interface ApiDescription {
   readonly title: string;
   readonly version: string;
   readonly description: string;
-  /** OpenAPI's `security`: the schemes by which clients may authenticate; `basic` is declared. */
+  /** OpenAPI's `security`: the schemes by which clients may authenticate. The document only declares the scheme `basic`. */
   readonly security: readonly JsonSchema[];
   /** Operations by path and by method in lower case. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;

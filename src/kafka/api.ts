@@ -21,9 +21,9 @@ export interface PartitionPosition extends TopicPartition {
 }
 
 export interface PartitionLag extends TopicPartition {
-  /** Number of records; `undefined` before the first response of the broker. */
+  /** Number of records; `undefined` until both the position and the high watermark are known. */
   readonly lag: number | undefined;
-  /** The log end offset; absent before the first response of the broker. */
+  /** The high watermark; absent before the first response of the broker. */
   readonly end?: number | undefined;
 }
 
@@ -31,8 +31,8 @@ export interface PartitionLag extends TopicPartition {
 export type TopicPredicate = ((topic: string) => boolean) & { readonly pattern?: string };
 
 /**
- * Called only from inside `poll`, `close` and `handOver`. While the listener runs, the member keeps its generation, so offsets
- * that `onRevoked` commits are accepted.
+ * Called only from inside `poll`, `pollBlocks`, `close` and `handOver`. While the listener runs, the member keeps its
+ * generation, so offsets that `onRevoked` commits are accepted.
  */
 export interface RebalanceListener {
   onRevoked(partitions: readonly TopicPartition[]): Promise<void>;
@@ -66,7 +66,8 @@ export interface Consumer {
    */
   subscribe(topics: readonly string[] | TopicPredicate, listener: RebalanceListener, handover?: Handover): void;
   /**
-   * Assigns partitions without a group. Reading starts at the position set by `seek`; without one, `auto.offset.reset` decides.
+   * Assigns partitions without joining a group. Reading starts at the position set by `seek`. Without one, it starts at the
+   * committed offset of `group.id`, if both exist, or else where `auto.offset.reset` specifies.
    */
   assign(partitions: readonly TopicPartition[]): void;
   /**
@@ -78,13 +79,16 @@ export interface Consumer {
   /** Like `poll`, but returns undecoded blocks of at most `maxRecords` records in total. */
   pollBlocks(timeoutMs: number, maxRecords?: number): Promise<readonly RecordBlock[]>;
   assignment(): readonly TopicPartition[];
-  /** False during a rebalance. `assignment` returns an empty list then. */
+  /**
+   * True from `onAssigned` until all partitions are revoked or lost, so also during a cooperative rebalance. While it is
+   * false, a consumer that called `subscribe` has no `assignment`.
+   */
   readonly isInGroup: boolean;
   /**
    * The offset of the next record that `poll` returns, or `undefined` if the partition is not assigned or has no position yet.
    */
   position(partition: TopicPartition): number | undefined;
-  /** True if `poll` is known to have further records to return. False while the partition is paused. */
+  /** True if the position is before the end that the broker last reported. False while the partition is paused. */
   hasMore(partition: TopicPartition): boolean;
   /** The lag of each assigned partition behind the high watermark that the broker last reported. */
   lags(): readonly PartitionLag[];
@@ -92,8 +96,8 @@ export interface Consumer {
   /** Sets the position. If it has a leader epoch, it is validated against the log before anything is read. */
   seek(position: PartitionPosition): void;
   /**
-   * Returns the position with the topic id and the leader epoch under which its partition was read. A position of a partition
-   * that is not assigned is returned unchanged.
+   * Returns the position with the topic id under which its partition was read, and with the leader epoch of the record before
+   * it. A position of a partition that is not assigned is returned unchanged.
    */
   identified(position: PartitionPosition): PartitionPosition;
   /**
@@ -150,8 +154,8 @@ export interface Producer {
  */
 export interface TransactionalProducer extends Producer {
   /**
-   * Must be called before any other method. Aborts open transactions of earlier producers with this `transactional.id`, fences
-   * those producers, and then resolves.
+   * Must be called before the first transaction. Aborts open transactions of earlier producers with this `transactional.id`,
+   * fences those producers, and then resolves.
    */
   init(): Promise<void>;
   /** Starts a transaction; subsequent records belong to it. */
@@ -202,7 +206,10 @@ export type AclOperation =
 export interface SurveyedCluster {
   readonly clusterId: string;
   readonly brokers: number;
-  /** The minimum Kafka release of the brokers, such as `4.3`; `undefined` for brokers before 3.3, which do not report it. */
+  /**
+   * Kafka release of the broker that responded, such as `4.3`, or the latest one known here if it is newer; `undefined` for
+   * brokers before 3.3, which do not report it.
+   */
   readonly release: string | undefined;
 }
 
@@ -222,7 +229,10 @@ export interface Survey {
   cluster(): Promise<SurveyedCluster>;
   topics(names: readonly string[]): Promise<ReadonlyMap<string, SurveyedTopic>>;
   topicSettings(name: string): Promise<ReadonlyMap<string, string>>;
-  /** Returns bytes on disk by topic, counting one replica per partition. Topics whose size no broker reports are absent. */
+  /**
+   * Returns bytes on disk by topic, counting the largest replica of each partition. Topics whose size no broker reports are
+   * absent.
+   */
   topicSizes(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Resolves with the error with which the creation of the topic would fail, or with `undefined` if it would succeed. */
   creationProblem(topic: NewTopic): Promise<Error | undefined>;
@@ -241,7 +251,7 @@ export interface Survey {
  * statuses are built on it.
  */
 export interface CompactedTopic {
-  /** Creates the topic if it is missing, fails if it is not compacted, and reads it to its end. */
+  /** Creates the topic if it is missing, fails if it is not compacted, and reads it up to its last stable offset. */
   start(): Promise<void>;
   /** Resolves when the broker has acknowledged the record. `onRecord` may not have been called for it yet; see `readToEnd`. */
   send(key: string | Uint8Array, value: Uint8Array | null): Promise<void>;

@@ -86,7 +86,10 @@ export class EventLoopWatch {
     };
   }
 
-  /** Runs `work`, which is a batch or a request. If `work` starts in a long turn, the warning about this turn contains `name`. */
+  /**
+   * Runs `work`, which is a batch or a request. The warning about a long turn contains `name` if `work` blocked the turn longest
+   * from its start, or is one of the newest activities that are still in progress.
+   */
   async during<T>(name: string, work: () => T | Promise<T>): Promise<T> {
     const activity: Activity = { name };
     this.#mark(activity);

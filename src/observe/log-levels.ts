@@ -16,7 +16,7 @@ export type LogLevel = keyof typeof LEVELS;
 
 export interface LoggerLevel {
   readonly level: LogLevel;
-  /** When a request last set the level of this logger; `null`: never. */
+  /** When a request last changed the level of this logger; `null`: never. */
   readonly lastModifiedMs: number | null;
 }
 
@@ -40,8 +40,9 @@ export function parseLogLevel(text: string): LogLevel | undefined {
 
 /**
  * Levels of named loggers, which can be changed while the worker runs (org.apache.kafka.connect.runtime.Loggers). Names
- * are dotted. A level applies to the logger and to all loggers whose names begin with its name, until one of these gets
- * another level. The name of a logger is the field `logger` of a child; children without this field belong to the root.
+ * are dotted. A level applies to the logger, to all known loggers whose names begin with its name, and to loggers that appear
+ * later below it, until one of these gets another level. The name of a logger is the field `logger` of a child; children
+ * without this field belong to the root.
  * References to children are weak, and those of collected children are removed when new children are created.
  */
 export class LogLevels {

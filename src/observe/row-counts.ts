@@ -9,7 +9,7 @@ export interface CollapsedRows {
 
 const collapsed = new Map<string, CollapsedRows>();
 
-/** Counts the rows of this thread; the metrics page shows the sum of all threads. */
+/** Adds collapsed rows to the count of this thread; `/metrics` shows the sum of all threads. */
 export function countCollapsed(writer: RowWriter, rows: number): void {
   if (rows > 0) add(collapsed, { writer, rows });
 }

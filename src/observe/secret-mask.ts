@@ -8,7 +8,7 @@ const MIN_LENGTH_WITHIN_WORDS = 8;
 /** Maximum number of spellings, so that log lines stay cheap even if a provider returns a new value every minute. */
 const MAX_SPELLINGS = 1000;
 
-/** Hides the values of config providers in texts that are shown or logged. */
+/** Hides secrets, such as the values of config providers, in texts that are shown or logged. */
 export class SecretMask {
   readonly #spellings = new BoundedMap<string, true>(MAX_SPELLINGS);
   /** Built on demand, because several values are usually added at a time. */

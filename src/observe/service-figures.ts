@@ -13,14 +13,14 @@ const MAX_SERIES = 2_000;
 const counts = new Map<string, ServiceFigure>();
 const gauges = new Set<() => readonly ServiceFigure[]>();
 
-/** Adds to a counter of this thread; the metrics page shows the sum of all threads. A label must have few values. */
+/** Adds to a counter of this thread; `/metrics` shows the sum of all threads. A label must have few values. */
 export function countService(figure: ServiceFigure): void {
   if (figure.value !== 0) add(counts, figure);
 }
 
 /**
- * Registers gauges. `read` returns their current values whenever a metrics page is built, until the returned function
- * is called.
+ * Registers gauges. `read` is called for their current values whenever the figures of this thread are requested, until the
+ * returned function is called.
  */
 export function watchService(read: () => readonly ServiceFigure[]): () => void {
   gauges.add(read);

@@ -4,7 +4,7 @@ const EVERY_MS = 30_000;
 
 /**
  * Limits the log lines about frequent events that clients or other servers cause. Each kind of event is logged at most
- * once per interval, with the number of its occurrences.
+ * once in 30 s, with the number of occurrences since its previous line.
  */
 export class SpacedLines {
   readonly #logger: Logger;

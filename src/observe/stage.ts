@@ -7,7 +7,7 @@ interface Operation {
 
 /**
  * The current or last activity of a part of the worker, for the messages of timeouts and for `/health`. If several
- * operations are in progress, the oldest is named, because the others wait for it.
+ * operations are in progress, the oldest is named.
  */
 export class StageTracker {
   readonly #running = new Set<Operation>();

@@ -60,7 +60,7 @@ export type ThreadName = number | 'main';
 /** A thread of the worker, as operators see it. */
 export interface ThreadView {
   readonly thread: ThreadName;
-  /** `main`, `tasks`, or `task` if the thread runs a single task. */
+  /** `main`; `tasks`, or `task` if the thread runs a single task; `services`; `reading` for a thread that reads messages. */
   readonly purpose: string;
   /** The longest turn of its event loop in the last minute, including the current one. */
   readonly loopDelaySeconds: number;

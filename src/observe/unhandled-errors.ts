@@ -10,7 +10,7 @@ export interface CodeOwner {
   readonly onUnhandled: (error: Error) => void;
 }
 
-/** Numbers of unhandled errors since the start of the process, with a known and an unknown owner. */
+/** Numbers of unhandled errors since the start of this thread, with a known and an unknown owner. */
 export const unhandledErrors = { owned: 0, unknown: 0 };
 
 const owners = new AsyncLocalStorage<CodeOwner | undefined>();
@@ -35,10 +35,10 @@ const MAX_LOGGED_A_MINUTE = 20;
 const MINUTE_MS = 60_000;
 
 /**
- * Installs the handlers of the process for unhandled errors. After an unhandled rejection, an exception in a timer or
+ * Installs the handlers of this thread for unhandled errors. After an unhandled rejection, an exception in a timer or
  * an event emitter, or a call of `process.exit`, the task or connector whose code caused it becomes FAILED. An error of
  * unknown origin, such as one in a callback of queueMicrotask, is logged and counted (`sluice_unhandled_errors_total`).
- * The worker continues after each of them, so that no plugin can end the work of the others. Called once per process.
+ * The worker continues after each of them, so that no plugin can end the work of the others. Called once per thread.
  */
 export function guardProcess(logger: Logger): void {
   const log = new UnknownErrors(logger);

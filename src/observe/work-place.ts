@@ -14,7 +14,7 @@ const LAST_BYTES = 8;
 /** Size of the shared memory of one thread. */
 export const WORK_PLACES_BYTES = LAST_BYTES + SLOTS * SLOT_BYTES;
 
-/** Records of one partition: offsets from `from` to before `to`. */
+/** Records of one partition: offsets from `from` up to, but not including, `to`. */
 export interface RecordRange {
   readonly topic: string;
   readonly partition: number;

@@ -20,7 +20,7 @@ interface Held {
 /**
  * Limits the memory for answers that clients have not read yet, and the time that a client may take to read one. If a
  * new answer does not fit, the client with the oldest answer is disconnected if it is slow; otherwise the request is
- * refused with status 503. A single answer always fits.
+ * refused with status 503. An answer always fits if no other answer is waiting to be read.
  */
 export class AnswerBudget {
   readonly #limits: AnswerLimits;

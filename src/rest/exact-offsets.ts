@@ -8,7 +8,7 @@ export const OFFSET_LIST = nullable(
   arrayOf(objectOf({ 'partition?': nullable(ANY_OBJECT), 'offset?': nullable(ANY_OBJECT) })),
 );
 
-/** Parses the list under this key of a valid body. Numbers keep every digit. */
+/** Parses the list under this key of a valid body. Whole numbers keep every digit. */
 export function exactOffsets(text: string, key: string): OffsetChange[] {
   const body = new JsonScanner<bigint | number>(text.replace(/^\ufeff/, ''), readNumber).readValue() as Body;
   return (body.get(key) ?? []).map((entry) => ({

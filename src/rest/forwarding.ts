@@ -19,7 +19,7 @@ export interface Forwarding {
   readonly logger: Logger;
 }
 
-/** Headers that are forwarded: credentials, the type of the body, and the signature of another worker. */
+/** Headers that are forwarded: credentials, the types of the body and of the answer, and the signature of another worker. */
 const PASSED_ON = [
   'authorization',
   'content-type',

@@ -11,7 +11,7 @@ export const OFFSETS_BODY = objectOf({ 'offsets?': OFFSET_LIST });
 
 const isOffsets = validatorOf(OFFSETS_BODY);
 
-/** The body of `PATCH …/offsets`, with every digit of its numbers; empty if it names no offsets. */
+/** The body of `PATCH …/offsets`, with every digit of its whole numbers; empty if it names no offsets. */
 export async function readOffsets(request: IncomingMessage): Promise<OffsetChange[]> {
   const { text, parsed } = await readJsonText(request);
   const body = checkBody(isOffsets, parsed, {
@@ -23,7 +23,7 @@ export async function readOffsets(request: IncomingMessage): Promise<OffsetChang
 
 const hasInitialOffsets = validatorOf(withMore(objectOf({ 'initial_offsets?': OFFSET_LIST })));
 
-/** `initial_offsets` of a connector's file in JSON, with every digit of its numbers; `undefined`: it has none. */
+/** `initial_offsets` of a connector's file in JSON, with every digit of its whole numbers; `undefined`: it has none. */
 export function initialOffsetsOfFile(text: string): OffsetChange[] | undefined {
   return initialOffsets(text, checkBody(hasInitialOffsets, JSON.parse(text)).initial_offsets);
 }

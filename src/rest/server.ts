@@ -256,7 +256,7 @@ async function untilReady(herder: Served['herder'], { path }: Context): Promise<
   if (!herder.ready && !ALWAYS.test(path)) await withinTimeLimit(herder.stage, herder.whenReady());
 }
 
-/** Paths whose answers are not JSON; their routes check `Accept` themselves. */
+/** Paths that may answer with something other than JSON, so that `Accept` is not checked here. */
 const OWN_FORM = /^\/(?:metrics\/?|ui(?:\/.*)?)$/;
 
 /**

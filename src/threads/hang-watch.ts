@@ -40,7 +40,7 @@ export class HangWatch {
 
   #check(): void {
     const now = performance.now();
-    // While the whole process is suspended, no thread can report that its event loop runs, so that time does not count.
+    // The time during which the whole process was suspended does not count: no thread could report that its event loop runs.
     const wasSuspended = now - this.#checkedAtMs > 2 * this.#checkMs + MAX_CHECK_MS;
     this.#checkedAtMs = now;
     for (const thread of this.#threads()) {

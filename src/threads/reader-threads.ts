@@ -15,8 +15,9 @@ const ABANDON_MS = 3000;
 const IDLE_MS = 60_000;
 
 /**
- * Threads that read topics and convert messages for users. If the conversion of a message takes a minute or exhausts the heap,
- * only this thread and this request fail, and the main thread stays responsive. Each thread handles one request at a time.
+ * Threads that read topics and convert messages for users. If the conversion of a message takes too long or exhausts the
+ * heap, only its thread and its request fail, and the main thread stays responsive. Each thread handles one request at a
+ * time.
  */
 export class ReaderThreads<Reading> {
   readonly #entry: URL;

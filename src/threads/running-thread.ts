@@ -5,7 +5,7 @@ import type { ThreadBoard } from './thread-board.ts';
 
 /** Why a thread has ended. */
 export interface ThreadEnd {
-  /** `asked` means that the worker requested the end; `overdue` means that something in the thread did not stop in time. */
+  /** `asked`: the worker requested the end. `overdue`: something in the thread did not stop or respond in time. */
   readonly kind: 'idle' | 'asked' | 'overdue' | 'hang' | 'memory' | 'error' | 'exit';
   /** Part of a sentence, such as `its heap reached the limit of 64 MB`. */
   readonly reason: string;

@@ -24,8 +24,8 @@ const STABLE_MS = 60_000;
 const STOP_HANG_MS = 5000;
 
 /**
- * The thread in which the services run. If it ends unexpectedly, the services are restarted in a new thread, at the same
- * addresses.
+ * The thread in which the services of the worker run (property `services`). If it ends unexpectedly, the services are
+ * restarted in a new thread, at the same addresses.
  *
  *   new --start--> running <--> waiting to restart --stop--> stopped
  */

@@ -36,10 +36,10 @@ const ENDINGS_OF_POISONED = 2;
 const MAX_ENDINGS = 10;
 
 /**
- * Records at which threads of this worker have ended. They are stored by connector instead of by task, because partitions move
- * between the tasks of a connector. A second end reduces the suspects to the records that both ends have in common. If threads
- * have ended twice at the same known record, it is considered poisoned. Suspects are removed when their offsets are committed
- * and when the connector's configuration changes. They are not persistent.
+ * Records at which threads of this worker have ended. They are stored by connector instead of by task, because partitions
+ * move between the tasks of a connector. A second end reduces the suspects to the records that both ends have in common.
+ * After two ends, a record is considered poisoned if the last end identified it. Suspects are removed when a task reports
+ * that all records up to them are stored or skipped, and when the connector's configuration changes. They are not persistent.
  */
 export class Suspects {
   readonly #connectors = new BoundedMap<string, ConnectorSuspects>(MAX_CONNECTORS);
@@ -63,7 +63,7 @@ export class Suspects {
     this.#set(id.connector, { config, suspects: narrowed(this.#of(id.connector, config), found, ending) });
   }
 
-  /** Returns the suspect and poisoned records for a task, or `undefined` if there are none. */
+  /** Returns the suspect and poisoned records of the task's connector, or `undefined` if there are none. */
   careFor({ id, connectorConfig }: TaskAssignment): TaskCare | undefined {
     const suspects = this.#of(id.connector, connectorConfig);
     if (suspects.length === 0) return undefined;

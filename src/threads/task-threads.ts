@@ -247,7 +247,7 @@ export class TaskThreads implements TaskHosting {
 
   #onEvent(thread: TaskThread, event: TaskEvent): void {
     const task = this.#tasks.get(taskText(event.id));
-    // Events of a task that was abandoned are ignored.
+    // Events from a thread that no longer runs the task are ignored.
     if (task?.thread !== thread) return;
     if (event.state === 'PASSED') {
       this.#suspects.passed(event.id.connector, event.passed);

@@ -116,7 +116,7 @@ export class ThreadCalls<Own extends object, Other extends object> {
   }
 }
 
-/** A serialized error. It preserves the class, which a structured clone loses. */
+/** A serialized error. It preserves the name of the class, which a structured clone loses; see `unpackError`. */
 export interface PackedError {
   readonly className: string;
   readonly javaName: string | undefined;
@@ -144,7 +144,10 @@ export function packError(error: Error, depth = 0): PackedError {
   };
 }
 
-/** Restores an error. It has its original class if that is one of the classes in errors.ts. */
+/**
+ * Restores an error. It has its original class if that is RequestError or one of `CLASSES`. Other errors with a Java class
+ * become a SluiceError.
+ */
 export function unpackError(packed: PackedError): Error {
   const cause = packed.cause && unpackError(packed.cause);
   const options = cause === undefined ? {} : { cause };

@@ -11,7 +11,7 @@ export interface ThreadPoolOptions {
   readonly hangTimeoutMs: number;
   /** An idle thread is terminated after this time to free its memory. */
   readonly idleMs?: number;
-  /** Returns the time until which this worker may write; see Placement. */
+  /** Returns the time until which this worker may write; see Placement in herder/group/placement.ts. */
   readonly mayWorkUntil: () => number;
   readonly open: OpenThread;
   readonly logger: Logger;
@@ -93,7 +93,10 @@ export class ThreadPool {
     return pooled.thread;
   }
 
-  /** Removes tasks that have been stopped from the thread. A thread without tasks is terminated after the idle time. */
+  /**
+   * Removes tasks that have been stopped from the thread. A thread without tasks is terminated after the idle time, or now if
+   * it is not shared.
+   */
   left(thread: TaskThread, tasks: readonly string[]): void {
     const pooled = this.#pooled.get(thread);
     if (pooled === undefined) return;

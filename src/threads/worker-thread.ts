@@ -37,8 +37,8 @@ export interface ThreadOptions {
 }
 
 /**
- * Size of the young generation of the heap. Node's default is 48 MB. With 8 MB a worker uses 60 to 130 MB less; sinks use the
- * same CPU time, and the database source uses a third more (test/bench/RESULTS.md).
+ * Size of the young generation of the heap. Node's default is 48 MB. With 8 MB a worker uses 60 to 130 MB less, and tasks use
+ * about the same CPU time (test/bench/RESULTS.md).
  */
 const YOUNG_GENERATION_MB = 8;
 /** If a thread cannot be terminated because it is blocked in a system call, it is abandoned after this time. */

@@ -25,7 +25,8 @@ const options = declareOptions({
 export const valueToKey = recordTransformation('ValueToKey', options, (config) => {
   const { fields, ...parsed } = parseOptions(options, config, { errors: 'first' });
   const withDefault = parsed['replace.null.with.default'];
-  // The fields have the order of Java's map. Converters write them in this order, and the bytes determine the partition.
+  // The fields of a key without a schema have the order of Java's map. Converters write them in this order, and the bytes
+  // determine the partition.
   const mapOrder = javaHashMapOrder(fields, { capacity: fields.length });
   const mapping = rememberedBySchema((from): StructMapping => {
     const sources = fields.map((name) => {

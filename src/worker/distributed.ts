@@ -127,7 +127,7 @@ function internalTopic(
 
 /**
  * Returns a writer unless `exactly.once.source.support` is `disabled`. With `preparing`, the leader already fences earlier
- * leaders. All workers must do so before the first worker is set to `enabled`.
+ * leaders. All workers must be set to `preparing` before the first one is set to `enabled`.
  */
 function openLeaderWriter({ distributed, topics, clients }: DistributedWorkerConfig, logger: Logger) {
   const { 'group.id': groupId, 'exactly.once.source.support': support } = distributed;

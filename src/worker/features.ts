@@ -37,7 +37,7 @@ export interface Features {
   readonly metricsSource: MetricsSource;
 }
 
-/** Creates the features and adds them as listeners of the herder. */
+/** Creates the features. Those that follow changes of connectors are added as listeners of the herder. */
 export function openFeatures(
   herder: Herder,
   { stores, placement }: Pick<Mode, 'stores' | 'placement'>,

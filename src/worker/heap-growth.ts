@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 
 /**
  * Growth of the heap and the array buffers of a thread between two full garbage collections, in per cent. V8's default is up to
- * 300. With 100 a worker uses 40 to 100 MB less memory and the same CPU time (test/bench/RESULTS.md).
+ * 300. With 100 the peak memory of a worker is 40 to 100 MB lower (test/bench/RESULTS.md).
  */
 const PERCENT = 100;
 const FLAG = '--heap-growing-percent';

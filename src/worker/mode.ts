@@ -28,7 +28,7 @@ export interface Mode {
   readonly internalTopics: InternalTopics | undefined;
   /**
    * The identity, in several parts, of the workers that share tasks, such as group id and config topic. It is equal on all of
-   * these workers, and no other workers have it. See `taskOwner`.
+   * these workers, and no other workers have it. See `taskOwner` in tasks.ts.
    */
   readonly workers: readonly string[];
   /** `group.id` */
@@ -37,7 +37,7 @@ export interface Mode {
   readonly offsetsTopic: string | undefined;
   /** Opens the topic that a connector names in `offsets.storage.topic`. */
   readonly openOffsetsTopic: (connector: string, topic: string) => OpenRecordLog;
-  /** Returns `undefined` unless source connectors deliver exactly once. */
+  /** Returns `undefined` unless `exactly.once.source.support` is `enabled`. */
   readonly exactlyOnce: (clients: TaskClients) => ExactlyOnce | undefined;
   /** Settings of the key with which workers of the cluster sign their requests. */
   readonly sessionKeys: SessionKeySettings | undefined;

@@ -6,7 +6,7 @@ import {
 import { readMessages, type MessageReading } from '../operate/messages/message-readings.ts';
 import { readPreview, type PreviewReading } from '../operate/preview/preview-readings.ts';
 
-/** A request to read topics or convert messages on behalf of a user; see `Read`. */
+/** A request to read topics or convert messages on behalf of a user; see `Read` in operate/reading.ts. */
 export type Reading = DeadLetterReading | MessageReading | PreviewReading;
 
 /** Performs a reading in the current thread. */

@@ -73,9 +73,9 @@ export interface ServedParts {
   /** `metrics.naming` */
   readonly metricNamings: readonly NamingName[];
   readonly kafkaClusterId: () => Promise<string>;
-  /** Names of all topics of the cluster. */
+  /** Names of all topics of the Kafka cluster. */
   readonly kafkaTopics: () => Promise<readonly string[]>;
-  /** Sends requests to other workers of the cluster. */
+  /** Sends requests to other workers of the Connect cluster. */
   readonly peers: PeerClient;
   /** `inter.worker.verification.algorithms`; `undefined` on a standalone worker. */
   readonly signatureAlgorithms: readonly string[] | undefined;

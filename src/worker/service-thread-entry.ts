@@ -7,8 +7,8 @@ import { startServices, type RunningServices } from './services.ts';
 let running: Promise<RunningServices> | undefined;
 
 /**
- * The entry point of the thread in which services run (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until the thread
- * is ready.
+ * The entry point of the thread in which services run (docs/decisions/0014-a-task-is-a-thread.md). If `start` is called
+ * before the thread is ready, it waits until the services are loaded.
  */
 const { data, calls, logger } = enterThread<ServiceThreadFunctions, ControlFunctions>(() => ({
   start: async (earlier) => {

@@ -88,10 +88,10 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
 
 /**
  * Returns a name for a set of workers of which at most one runs a task at a time. This is either all workers of a Connect
- * cluster, or a standalone worker with its offset file. By this name, the next worker of a task recognizes the group members of
- * a dead worker. The name stays the same after a restart. It differs between Connect clusters and standalone workers, even if
- * they share a Kafka cluster, a host or connector names. `workers` is the identity of these workers in several parts (see
- * `Mode`).
+ * cluster, or a standalone worker with its offset file. By this name, the next worker of a task recognizes the consumer group
+ * members of a dead worker. The name stays the same after a restart. It differs between Connect clusters and standalone
+ * workers, even if they share a Kafka cluster, a host or connector names. `workers` is the identity of these workers in
+ * several parts (see `Mode`).
  */
 function taskOwner(clusterId: string, workers: readonly string[]): string {
   const hash = createHash('sha256')

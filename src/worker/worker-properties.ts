@@ -8,7 +8,7 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 
 export interface WorkerProperties {
   readonly properties: Properties;
-  /** One sentence for each variable that cannot be used. */
+  /** One sentence for each environment or provider variable that cannot be used. */
   readonly warnings: readonly string[];
 }
 

@@ -74,8 +74,8 @@ export interface Worker {
 
 /**
  * The composition root: builds all parts, and defines the order of start and stop. As in Java, the management API listens
- * first; requests wait until the worker has been built. Resolves when the worker has been built. The herder then starts in the
- * background (`started`), and `/health` reports its progress.
+ * first. Until the worker has been built, `/health` responds with 503, and other requests wait. Resolves when the worker has
+ * been built. The herder then starts in the background (`started`), and `/health` reports its progress.
  */
 export async function startWorker(config: WorkerConfig, options: WorkerOptions): Promise<Worker> {
   const { logger, secrets = new SecretMask(), plugins = [], tail: connectorLog = new ConnectorLog() } = options;
@@ -113,7 +113,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   const { herder, validation, offsets, readers } = built;
   const stopWatching = eventLoopWatch.start(logger);
   const start = async () => {
-    // `taskOwner` is a hash that includes the cluster id, so the id must be known before tasks start.
+    // `taskOwner` (tasks.ts) is a hash that includes the cluster id, so the id must be known before tasks start.
     await stage.during('asking for the id of the Kafka cluster', built.kafkaClusterId);
     await herder.start();
     logger.info('Kafka Connect started');

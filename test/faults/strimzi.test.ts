@@ -91,7 +91,10 @@ describe('a worker in a pod of Strimzi', function () {
       file: '${strimzisecrets:project/hidden:file}',
     });
     assert.ok(refused.status >= 400);
-    assert.match(JSON.stringify(refused.body), /its service account needs the right to get this Secret hidden/);
+    assert.match(
+      JSON.stringify(refused.body),
+      /the worker's service account needs the right to get this Secret hidden/,
+    );
   });
 
   it("is started by the command of Strimzi's operator", async () => {

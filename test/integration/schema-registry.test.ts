@@ -235,7 +235,7 @@ describe('a schema registry', function () {
       'the task fails',
       { timeoutMs: 60_000 },
     );
-    assert.match(failed.trace ?? '', /The schema registry at http.* did not answer GET .*503/);
+    assert.match(failed.trace ?? '', /The request GET .* to the schema registry at http.* failed: .*503/);
     const reasons = async () =>
       (await kafka.all(letters)).map(({ headers }) =>
         String(headers.find(({ key }) => key === '__connect.errors.exception.message')?.value),

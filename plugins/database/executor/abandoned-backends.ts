@@ -8,8 +8,8 @@ const TIMEOUT_MS = 5_000;
 
 /**
  * Terminates the abandoned backends. A process is terminated only if it has this user and application name and is at
- * least as old as our connection; a younger process has merely reused the pid of the abandoned backend. The comparison
- * of the ages tolerates a clock drift of one thousandth and a delay of 100 ms.
+ * least as old as the abandoned connection; a younger process has merely reused the pid of the abandoned backend. The
+ * comparison of the ages tolerates a clock drift of one thousandth and a delay of 100 ms.
  */
 const END = ownStatement(
   'connections: end abandoned ones',

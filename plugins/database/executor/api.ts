@@ -113,7 +113,7 @@ export interface Table {
 export interface TableCatalogue {
   find(table: TableName): Promise<Table | undefined>;
   refresh(table: TableName): Promise<Table | undefined>;
-  /** Like `find` for each table. All tables that are not cached are read with a single query. */
+  /** Like `find` for each table. Tables without `schema` that are not cached are read together, 1,000 per query. */
   findAll(tables: readonly TableName[]): Promise<readonly (Table | undefined)[]>;
   /** Clears the cache. Called after a statement of a user, which may have changed any table. */
   forget(): void;
@@ -239,7 +239,7 @@ export interface Listener {
   close(): void;
 }
 
-/** Access to a database; executors with the same server, database and user share a pool. */
+/** Access to a database; executors with equal connection settings share a pool. */
 export interface Executor extends TableWriter {
   /**
    * Subscribes to a channel (LISTEN). `onLost` is called once when the connection is lost; later notifications are not
@@ -279,9 +279,9 @@ export interface Executor extends TableWriter {
    * constraint: scope `record`). If the connection is lost during the commit, the outcome is unknown. `signal` cancels
    * waiting for a connection and for the commit.
    *
-   * `work` must be repeatable. It is repeated after the first statement that fails, and when the server rolls back
-   * because of other transactions (deadlock). Faults are final only once a later `query` has succeeded. Writing tables
-   * in the same order everywhere makes deadlocks rare.
+   * `work` must be repeatable. It is repeated after the first failure in `write`, `session` or `attempt`, unless the
+   * scope is `infrastructure`, and when the server rolls back because of other transactions (deadlock). Faults are
+   * final only once a later `query` has succeeded. Writing tables in the same order everywhere makes deadlocks rare.
    */
   atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**

@@ -52,7 +52,7 @@ export class BatchFaults {
     });
   }
 
-  /** Records faults of the given rows: values in unknown or generated columns, and missing required columns. */
+  /** Records faults of the given rows: values in unknown or generated columns, and missing required or key columns. */
   addMisfits(plan: WritePlan, rows: Int32Array, { unknownColumns, computedColumns }: ColumnPolicy): void {
     const { required, missingKeyColumn } = plan;
     if (missingKeyColumn !== undefined) this.#addToAll(rows, this.#noKeyColumn(missingKeyColumn, plan));

@@ -19,7 +19,7 @@ import { TablePreparation } from './table-preparation.ts';
 import { type EncodingOptions, NeedsTransaction, WriteAttempt } from './write-attempt.ts';
 import { type PlannedWrite, writeTables } from './write-tables.ts';
 
-/** Columns that the cached table does not have are ignored only if the cached table is at most this old. */
+/** Columns that the cached table does not have or computes are ignored only if the cached table is at most this old. */
 const FRESH_MS = 1_000;
 
 const NOTHING_STORED = nothingStored([]);
@@ -121,8 +121,8 @@ export class BatchWriter {
   }
 
   /**
-   * Plans a batch that COPY can store in the cached table; `undefined` if the table must be read or changed first, or
-   * if the rows must be inserted.
+   * Plans a batch that COPY can store in the cached table together with other batches; `undefined` if the table must be
+   * read or changed first, if the rows must be inserted, and for policies with `allOrNothing` or an exact shape.
    */
   #planCopy(write: PlannedWrite): WriteAttempt | undefined {
     const { batch, policy } = write;

@@ -26,9 +26,9 @@ export interface CatalogueTable extends Table {
 }
 
 /**
- * Returns, for each name, the table in the first schema of the session's search path that contains it. The implicit
- * pg_catalog is excluded. Names of more than 63 bytes are excluded as well, because the cast to `name` would truncate
- * them.
+ * Returns, for each name, the table of this name in the given schema or, if the schema is NULL, in the first schema of
+ * the session's search path that contains such a table. The implicit pg_catalog is excluded. Names of more than 63
+ * bytes are excluded as well, because the cast to `name` would truncate them.
  */
 const NAMED_TABLES = `
   SELECT DISTINCT ON (c.relname) c.oid, n.nspname, c.relname

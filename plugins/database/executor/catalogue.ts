@@ -22,7 +22,7 @@ import { hypertableStatements } from '../sql/hypertable.ts';
 
 /** Cached tables are read again after this time, so that changes by others are noticed without an error first. */
 const MAX_AGE_MS = 60_000;
-/** Cache size; beyond it, the table that was read first is evicted. */
+/** Cache size; beyond it, tables that were not used recently are evicted. */
 const MAX_TABLES = 10_000;
 
 const MAX_NAMES_AT_ONCE = 1_000;
@@ -40,8 +40,8 @@ interface KnownTable {
 export class Catalogue implements TableCatalogue {
   readonly #source: CatalogueSource;
   /**
-   * Set only in the catalogue of a transaction: the catalogue of the pool. Its tables are used until the transaction
-   * reads or changes a table.
+   * Set only in the catalogue of a transaction: the catalogue of the pool. Its entry for a table is used until the
+   * transaction reads or changes that table. It is no longer used after `forget`, and after a table was not found.
    */
   #outside: Catalogue | undefined;
   readonly #tables = new BoundedMap<string, KnownTable>(MAX_TABLES);
@@ -251,7 +251,7 @@ export function isTableName(name: string): boolean {
   return name.length <= MAX_IDENTIFIER_BYTES && !name.includes('\0') && Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES;
 }
 
-/** Tables that are known to match a shape, by shape. Decoders return the same shape object for the same text. */
+/** Tables known to match a shape, by shape. Decoders return the same shape object for equal descriptions of a table. */
 const matching = new WeakMap<TableShape, CatalogueTable>();
 
 function matches(table: CatalogueTable, shape: TableShape): boolean {

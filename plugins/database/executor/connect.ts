@@ -93,7 +93,8 @@ async function connectTo(
     try {
       return await handshake(server, settings, second, signal);
     } catch (other) {
-      // If both attempts are refused, the one with TLS has the meaningful reason, such as a missing client certificate.
+      // A missing entry and missing support for TLS are the least informative reasons. If pg_hba.conf has no entry for
+      // either attempt, the error of the attempt with TLS is thrown: the cause may be a missing client certificate.
       const { sqlstate, message } = toDatabaseError(other);
       const isOtherReason = first === undefined ? !message.includes(NO_TLS) : sqlstate !== NO_ENTRY;
       throw isOtherReason ? other : error;

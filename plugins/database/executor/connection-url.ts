@@ -110,8 +110,8 @@ const KNOWN_PARAMETERS = [
 ];
 
 /**
- * Returns the parameters that are not supported; they are ignored, as they may be those of another driver. Throws
- * ConfigError if a name is a typo of a supported one: `sslmod`.
+ * Returns the parameters that are ignored: those that are not supported, as they may be those of another driver, and
+ * `user` if connection.user overrides it. Throws ConfigError if a name is a typo of a supported one: `sslmod`.
  */
 function unknownParameters(parameters: Parameters): readonly string[] {
   const unknown = parameters.rest();

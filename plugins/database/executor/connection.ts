@@ -69,7 +69,7 @@ export class Connection {
   #brokeInUse = false;
   /** Number of calls that are waiting for the server. */
   #running = 0;
-  /** Time of the last data from the server, and the number of bytes received until then. */
+  /** Since when `silentSince` has noticed no new data from the server, and the number of bytes received until then. */
   #silence = { since: 0, bytesRead: 0 };
 
   constructor(client: pg.Client, address: { host: string; port: number; tls: ConnectionOptions | undefined }) {
@@ -192,7 +192,7 @@ export class Connection {
     }
   }
 
-  /** Runs a `COPY … FROM STDIN`. `messages` contains the CopyData and CopyDone messages in wire format. */
+  /** Runs statements that end with COPYs from STDIN. `messages` has the CopyData and CopyDone messages of all COPYs. */
   async copyIn(text: string, messages: Buffer, options: StatementOptions = {}): Promise<void> {
     await this.interruptible(options, () => copyIn(this.client, text, messages));
   }

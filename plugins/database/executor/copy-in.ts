@@ -7,9 +7,9 @@ interface WireConnection {
 }
 
 /**
- * Sends statements that end with a COPY together with its data, without waiting for the responses in between. After an
- * error, the server skips the data (PostgreSQL documentation, "Message Flow", COPY operations). The driver calls the
- * methods of this class by name (`pg.Submittable` and pg/lib/client.js).
+ * Sends statements that end with one or more COPYs, together with the data of the COPYs, without waiting for the
+ * responses in between. After an error, the server skips the data (PostgreSQL documentation, "Message Flow", COPY
+ * operations). The driver calls the methods of this class by name (`pg.Submittable` and pg/lib/client.js).
  */
 class CopyIn {
   readonly #text: string;

@@ -8,7 +8,7 @@ import type { ProbeDemands, ServerProbe } from './probe-result.ts';
 import { probeOnce } from './server-probe.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
 
-/** Pool, catalogue and settings shared by all executors of one server, database and user. */
+/** Pool, catalogue and writer shared by all executors with equal connection settings. */
 export class Database implements CatalogueSource {
   readonly pool: Pool;
   readonly catalogue: Catalogue;

@@ -44,7 +44,8 @@ const SERVER = ownStatement(
 
 /**
  * Checks a database as a connector would use it: the connection and the relevant settings. `check` adds the checks of
- * the connector. All changes are rolled back; `signal` cancels.
+ * the connector. All changes are rolled back. `signal` cancels only the connection attempt and the query of the
+ * settings.
  */
 export async function diagnoseDatabase(
   settings: ConnectionSettings,
@@ -130,7 +131,7 @@ function limitFindings(values: readonly (string | null)[], role: string): Findin
   const short = names.flatMap(([name, shortest], index): Finding[] => {
     const ms = Number(values[index] ?? 0);
     if (ms === 0 || ms >= shortest) return [];
-    const message = `${String(ms)} ms: statements that take longer are cancelled and retried`;
+    const message = `${String(ms)} ms: work that takes longer is interrupted and retried`;
     return [warn(name, message, `ALTER ROLE ${role} SET ${name} = '${String(shortest / 1000)}s';`)];
   });
   return short.length > 0 ? short : [ok('timeouts', 'no limit interrupts normal work')];

@@ -8,7 +8,10 @@ import type { PlannedColumn, WritePlan } from './write-plan.ts';
 /** Parameters of a statement: one array per column, in text or binary format. */
 export type Parameters = (string | Buffer)[];
 
-/** Encodes the given rows column by column. `refuse` is called with the column of each cell that does not fit. */
+/**
+ * Encodes the given rows column by column. `refuse` is called once for each column; the function that it returns is
+ * called for each cell of the column that does not fit.
+ */
 export function encodeRows(
   batch: RowBatch,
   plan: WritePlan,
@@ -23,8 +26,8 @@ export function encodeRows(
 
 /**
  * Like `encodeRows`, but merges the rows of each key into one, using the last non-null cell of each column. If a cell
- * does not fit, `refuse` is called with the row that contains it. If a NOT NULL column is null in all rows of a key,
- * `refuse` is called with each of these rows.
+ * does not fit, the function that `refuse` returned is called with the row that contains the cell. If a NOT NULL column
+ * is null in all rows of a key, that function is called with each of these rows.
  */
 export function encodeMerged(
   batch: RowBatch,

@@ -24,7 +24,10 @@ import { rehearse } from './rehearsal.ts';
 import type { ProbeDemands, ServerProbe } from './probe-result.ts';
 import { atomically } from './transaction.ts';
 
-/** A handle on a shared database. Closing it ends its own calls only. */
+/**
+ * A handle on a shared database. After `close`, every new call is rejected. Closing the last handle also closes the
+ * pool, which waits for running calls up to a time limit.
+ */
 export class PooledExecutor implements Executor {
   readonly #database: Database;
   readonly #onClose: () => Promise<void>;

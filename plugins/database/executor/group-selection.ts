@@ -8,7 +8,7 @@ export type EqualKeys = 'last' | 'first' | 'all' | 'merge';
 export interface GroupSelection extends RowSelection {
   /** Index in the batch's list of groups. */
   readonly group: number;
-  /** True if no earlier statement of the batch stores a row with one of these keys. */
+  /** True if no earlier statement of the batch stores a row with one of these keys. Without meaning for `all`. */
   readonly isFirst: boolean;
 }
 
@@ -16,9 +16,9 @@ const DROPPED = -1;
 
 /**
  * Arranges a batch of several groups into statements with the same effect as applying the rows one by one. The first
- * statements are the deletions, one row per key; the next ones store the rows that follow the deletions. Rows that
+ * statements are the deletions, one row per key; the next ones store the rows that no later deletion removes. Rows that
  * precede the deletion of their key are dropped. Rows with the same key in different groups set different columns, so
- * all of them are written, in consecutive statements.
+ * all of them are written, in consecutive statements, unless only the first row of a key is stored (`first`).
  */
 export function selectByGroup(
   candidates: Int32Array,

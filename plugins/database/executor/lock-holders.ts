@@ -2,9 +2,9 @@ import { ownStatement } from '../sql/own-statement.ts';
 import type { Executor } from './api.ts';
 
 /**
- * Selects what the waiting sessions of this user and application wait for. Sessions are not selected by PID, because
- * the backend PIDs of our connections are unknown behind a pooler. Lock holders that are waiting themselves come last.
- * The pid is 0 if a prepared transaction holds the lock, and NULL if a commit waits for a standby.
+ * Selects what one of the waiting sessions of this user and application waits for. Sessions are not selected by PID,
+ * because the backend PIDs of our connections are unknown behind a pooler. Lock holders that are waiting themselves
+ * come last. The pid is 0 if a prepared transaction holds the lock, and NULL if a commit waits for a standby.
  */
 const HOLDERS = ownStatement(
   'health: lock holders',
@@ -20,9 +20,10 @@ const HOLDERS = ownStatement(
 );
 
 /**
- * Describes what the longest-waiting session of this user and application waits for: a lock on one of the tables (on
- * any table if `tables` is empty), or the confirmation by a standby. Returns part of a sentence, or `undefined` if no
- * session waits. Rejects as `Executor.ask` does.
+ * Describes what a session of this user and application waits for: a lock, or the confirmation by a standby. If several
+ * sessions wait, prefers one whose lock holder is not waiting itself, and then the one with the oldest statement. If
+ * `tables` is not empty, only sessions that hold or request a lock on one of these tables are considered. Returns part
+ * of a sentence, or `undefined` if no session waits. Rejects as `Executor.ask` does.
  */
 export async function lockHolder(
   executor: Pick<Executor, 'ask'>,

@@ -31,15 +31,16 @@ export interface ExecutorOptions {
    * the executor that was opened first applies.
    */
   readonly silenceMs?: number;
-  /** Called after each attempt to open a connection of the pool; `failure` is set if it failed. */
+  /** Called after each attempt to open a connection to the database; `failure` is set if it failed. */
   readonly onConnect?: OnConnect;
 }
 
 type OnConnect = (failure: DatabaseError | undefined) => void;
 
 /**
- * Maximum number of connections in all pools of one user and database in this thread. PostgreSQL allows 100 for all
- * clients by default.
+ * Number of connections that all pools of one user and database in this thread share in proportion to their needs. Many
+ * pools may exceed it, because each pool may have at least MIN_POOL_SIZE connections. PostgreSQL allows 100 connections
+ * for all clients by default.
  */
 const MAX_CONNECTIONS = 32;
 /** Terminating a backend that blocks a statement takes a second connection. */

@@ -18,7 +18,7 @@ export interface RawConnection {
   readonly stream: { cork?(): void; uncork?(): void } & PausableStream;
 }
 
-/** A statement of a pipeline whose result is ignored. */
+/** A statement of a pipeline, with its parameters. */
 export type PipelinedStatement = readonly [text: string, values: Parameters];
 
 /** Sends a statement whose result is ignored. */
@@ -37,8 +37,8 @@ export function sendQuery(connection: RawConnection, [text, values]: PipelinedSt
 }
 
 /**
- * Saves the search path and its schemas, and sets the path to `pg_catalog`. Temporary tables come last, where they
- * cannot shadow anything. The settings are local to the transaction; without BEGIN, the whole pipeline is one
+ * Saves the search path and its schemas, and sets the path to `pg_catalog, pg_temp`. Temporary tables come last, where
+ * they cannot shadow anything. The settings are local to the transaction; without BEGIN, the whole pipeline is one
  * transaction.
  */
 export const ENTER_OWN_PATH = qualifiedStatement(

@@ -17,7 +17,7 @@ const MIN_COPIED_ROWS = 64;
 
 export interface PlannedRows extends RowSelection {
   readonly plan: WritePlan;
-  /** True if no earlier statement of the batch stores a row with one of these keys. */
+  /** True if no earlier statement of the batch stores a row with one of these keys. Without meaning for `all`. */
   readonly isFirst: boolean;
 }
 
@@ -75,12 +75,12 @@ export class PlannedBatch {
     return new PlannedBatch(this.batch, this.table, this.#policy, this.#minCopiedRows);
   }
 
-  /** True if rows were refused because of the table's definition. */
+  /** True if rows were refused, because of the table's definition, their values, or an error of the server. */
   get hasFaults(): boolean {
     return this.faults.count > 0;
   }
 
-  /** True if columns were ignored because of the table's definition. */
+  /** True if the batch has columns that are not written, because the table does not have them or computes them. */
   get skipsColumns(): boolean {
     return this.#plans.some(({ unknown, computed }) => unknown.length > 0 || computed.length > 0);
   }

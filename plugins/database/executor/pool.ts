@@ -44,9 +44,9 @@ interface Waiter {
 }
 
 /**
- * Connections to one server, database and user. A connection is opening -> lent -> (cleaning ->) idle -> lent … It
- * leaves the pool when it breaks, is marked to be discarded, cannot be cleaned, or was idle for too long. Waiters are
- * served in order. Closing waits for lent connections.
+ * Connections with the same settings. A connection is opening -> lent -> (cleaning ->) idle -> lent … It leaves the
+ * pool when it breaks, is marked to be discarded, cannot be cleaned, or was idle for too long. Waiters are served in
+ * order. Closing waits for lent connections.
  */
 export class Pool {
   readonly #settings: PoolSettings;

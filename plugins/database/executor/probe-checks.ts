@@ -158,7 +158,7 @@ async function backendOf(connection: Connection): Promise<string | null | undefi
   return (await connection.ask(BACKEND, [], OPTIONS)).rows[0]?.[0];
 }
 
-/** Begins a transaction and creates a table in it; returns false if the user may not create it. */
+/** Begins a transaction and creates a table in it; returns false if the table cannot be created. */
 async function createTable(connection: Connection, text: string): Promise<boolean> {
   await begin(connection);
   try {

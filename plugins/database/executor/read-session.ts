@@ -34,7 +34,7 @@ export class ReadSession implements ReadingSession {
   /** Applies `timeZone` of the options; an invalid value fails the first statement. */
   constructor(connection: Connection, options: SessionOptions) {
     this.#connection = connection;
-    // Every session starts in UTC (connect.ts).
+    // Every session starts in UTC (server-greeting.ts).
     this.#timeZone = options.timeZone === 'UTC' ? undefined : options.timeZone;
   }
 
@@ -146,7 +146,10 @@ export class ReadSession implements ReadingSession {
   }
 }
 
-/** In a read-only transaction, 25006 is an error of the caller; elsewhere, it means that the server is a standby. */
+/**
+ * Corrects the scope of an error. In a read-only transaction, 25006 is an error of the caller; elsewhere, it means that
+ * the server is a standby. Errors of the preamble, such as an invalid time zone, are errors of the caller as well.
+ */
 function explain(error: unknown, batch: Pipeline): unknown {
   if (!(error instanceof DatabaseError)) return error;
   const isCallerError = error.sqlstate === '25006' || !batch.isPastPreamble;

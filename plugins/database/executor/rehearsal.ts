@@ -10,7 +10,7 @@ import { readEngine } from './engine-mark.ts';
 import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
 
-/** Time limit of a whole rehearsal, which bounds how long it holds locks. */
+/** Default time limit of a whole rehearsal, which bounds how long it holds locks. */
 const TIME_LIMIT_MS = 10_000;
 /** How long a statement waits for a lock. Other statements queue behind a waiting one. */
 const LOCK_TIMEOUT_MS = 1_000;
@@ -115,7 +115,10 @@ interface RehearsalParts {
   readonly limit: TimeLimit;
 }
 
-/** Sets a savepoint around each operation, so that the failure of one record does not affect the next. */
+/**
+ * Sets a savepoint around each statement of a write, around `session` and around `attempt`, so that the failure of one
+ * record does not affect the next.
+ */
 class RehearsingTransaction implements Rehearsal {
   readonly catalogue: Catalogue;
   readonly signal: AbortSignal;

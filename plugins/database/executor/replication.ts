@@ -38,7 +38,7 @@ export interface ReplicationReceiver {
   data(lsn: bigint, walEnd: bigint, message: Buffer): void;
   /** Called when everything before `walEnd` has been sent. */
   keepalive(walEnd: bigint, replyRequested: boolean): void;
-  /** Called once, when the stream has ended. */
+  /** Called once, when the stream has ended; not called after `close`. */
   ended(error: DatabaseError): void;
 }
 

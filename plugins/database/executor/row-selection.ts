@@ -14,7 +14,7 @@ export interface NumberedKeys {
   readonly count: number;
 }
 
-/** The rows of a batch for one statement, with unique keys. */
+/** The rows of a batch for one statement. Their keys are unique, unless all rows are inserted or rows are merged. */
 export interface RowSelection {
   /** Indexes of the rows, in batch order. */
   readonly rows: Int32Array;

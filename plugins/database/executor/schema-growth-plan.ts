@@ -75,7 +75,10 @@ export function isTooLong(cell: Cell, { maxLength }: Pick<CatalogueColumn, 'maxL
   return characters > maxLength;
 }
 
-/** Merges plans for the same state of a table; if several add the same column, the first one determines its type. */
+/**
+ * Merges plans for the same state of a table. If several add the same column, the first one determines its type, and
+ * the longest one its length.
+ */
 export function mergeGrowth(plans: readonly Growth[]): Growth {
   const add = new Map<string, ColumnShape>();
   const widen = new Map<string, Growth['widen'][number]>();
@@ -125,8 +128,8 @@ function isNarrower(column: CatalogueColumn, length: number): boolean {
 const columnsByTable = new WeakMap<CatalogueTable, ReadonlyMap<string, CatalogueColumn>>();
 
 /**
- * Returns the column with this name. Columns are indexed by name, because wide tables have hundreds of columns per
- * batch.
+ * Returns the column with this name. Columns are indexed by name, because each batch for a wide table looks up hundreds
+ * of columns.
  */
 function columnNamed(table: CatalogueTable, name: string): CatalogueColumn | undefined {
   let columns = columnsByTable.get(table);

@@ -46,8 +46,8 @@ const LONGEST_PAUSE_MS = 1_000;
 /**
  * Creates and extends tables. Within the process, there is one change at a time per table, and requests that arrive
  * during a change are combined into the next one. Between processes, an advisory lock serializes the changes, and the
- * table is read again under this lock. A change holds no other lock when it requests the lock of the table, so changes
- * cannot deadlock.
+ * table is read again under this lock. Outside the transactions of callers, a change holds no other locks when it
+ * requests the advisory locks of its tables, in the order of their names. Such changes cannot deadlock.
  */
 export class SchemaGrowth {
   readonly #source: CatalogueSource;
@@ -61,8 +61,8 @@ export class SchemaGrowth {
   }
 
   /**
-   * Extends the table as far as possible; conflicts remain (schema-growth-plan.ts). Rejects with the database's error
-   * if the change fails; then nothing was changed for this request.
+   * Creates or extends the table as far as possible; conflicts remain (schema-growth-plan.ts). Rejects with the
+   * database's error if the change fails; then nothing was changed for this request.
    */
   async grow(table: TableName, request: GrowthRequest): Promise<CatalogueTable> {
     return new Promise((resolve, reject) => {

@@ -8,7 +8,8 @@ type Settings = Readonly<Record<string, string>>;
 /**
  * Reads a service from a connection service file (PostgreSQL documentation, "The Connection Service File"): the one
  * given by `servicefile` or PGSERVICEFILE, or else `.pg_service.conf` in the home directory and `pg_service.conf` in
- * PGSYSCONFDIR. Throws ConfigError, without any values, if the service is not found.
+ * PGSYSCONFDIR. Throws ConfigError if the service is not found, or if a file is unreadable or invalid; the message
+ * contains no values of the file.
  */
 export function readService(service: string, file: string | undefined): Settings {
   const { PGSERVICEFILE = '', PGSYSCONFDIR = '' } = process.env;

@@ -140,7 +140,7 @@ export class PinnedSession implements Session {
     }
   }
 
-  /** 25006 normally means a standby. In a session that requested to be read-only, it is an error of the caller. */
+  /** In a read-only session, 25006 is an error of the caller. In others, it means that the server is a standby. */
   #explain(error: unknown): unknown {
     if (!this.#readOnly || !(error instanceof DatabaseError) || error.sqlstate !== '25006') return error;
     return new DatabaseError(error.message, { scope: 'caller', sqlstate: '25006', cause: error.cause });

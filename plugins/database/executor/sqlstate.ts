@@ -104,7 +104,7 @@ const WRAPAROUND_ROUTINES: ReadonlySet<string> = new Set(['GetNewTransactionId',
  */
 const BIND_ROUTINE = 'exec_bind_message';
 
-/** Codes of TLS and protocol failures that waiting does not fix. */
+/** Node's codes of certificates that TLS rejects, which waiting does not fix. */
 const CALLER_CODES: ReadonlySet<string> = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -192,7 +192,10 @@ export function isUnavailable(error: DatabaseError): boolean {
   return availabilityOf(error) !== undefined;
 }
 
-/** Returns true if the server, or TLS before it, rejected the user or password. */
+/**
+ * Returns true if the server rejected the user or password (class 28), or if the failure has no SQLSTATE and waiting
+ * does not fix it, such as a rejected certificate.
+ */
 export function isLoginRefused({ scope, sqlstate }: DatabaseError): boolean {
   return sqlstate?.startsWith('28') ?? scope === 'caller';
 }
@@ -212,7 +215,7 @@ export function isDatabaseMissing({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '3D000';
 }
 
-/** Returns true if the table, a column or a type differs from the cached definition, which must be read again. */
+/** Returns true if the table, a column or a type may differ from the cached definition, which must be read again. */
 export function isTableChanged({ scope, sqlstate }: DatabaseError): boolean {
   // 0A000: the columns of a prepared statement's result have changed.
   return scope === 'table' || sqlstate === '0A000';

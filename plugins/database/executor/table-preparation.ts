@@ -40,7 +40,7 @@ export class TablePreparation {
 
   /**
    * Creates missing tables, as far as permitted, in one transaction, and rejects if that fails. `prepare` makes all
-   * other changes.
+   * other changes, and creates the table if only one is missing.
    */
   async createAll(writes: readonly TableWrite[]): Promise<void> {
     const requests: GrowthRequest[] = [];
@@ -56,7 +56,7 @@ export class TablePreparation {
 
   /**
    * Creates or extends the table as far as permitted. `known` is the table, possibly from the cache; `undefined` if it
-   * does not exist. Rejects as `TableWriter.write` does.
+   * does not exist. Rejects as `TableWriter.write` (api.ts) does.
    */
   async prepare(
     batch: RowBatch,
@@ -164,8 +164,7 @@ function addFaults(batch: RowBatch, { column, needs, reason }: Shortfall, faults
 }
 
 /**
- * Removes the refused rows. Then removes the columns in `absent`, which the table does not have, unless a remaining row
- * has a value for them.
+ * Removes the refused rows. Then removes those of the columns in `absent` for which no remaining row has a value.
  */
 function without(batch: RowBatch, faults: ReadonlyMap<number, Fault>, absent: ReadonlySet<string>): RowBatch {
   const kept: number[] = [];

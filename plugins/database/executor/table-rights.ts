@@ -38,7 +38,7 @@ const SCHEMA = ownStatement(
   WHERE n.nspname = COALESCE($1::text, (current_setting('sluice.schemas')::name[])[1]::text)`,
 );
 
-/** Reads the executor's privileges on all user tables. */
+/** Reads the privileges of the executor's user on the tables and views of users, at most MAX_TABLES of them. */
 export async function readTableRights(executor: Executor, signal: AbortSignal): Promise<readonly TableRights[]> {
   const { rows } = await executor.ask(TABLES, [], { signal });
   return rows.map(([schema, name, ...cells]) => ({
@@ -49,7 +49,10 @@ export async function readTableRights(executor: Executor, signal: AbortSignal): 
   }));
 }
 
-/** Returns the schema in which a table would be created: the given one, or the first of the search path. */
+/**
+ * Returns the schema in which a table would be created (the given one, or the first of the search path), and whether
+ * the user may create tables in it; `undefined` if the schema does not exist.
+ */
 export async function readCreationPlace(
   executor: Executor,
   schema: string | undefined,

@@ -15,7 +15,8 @@ class NeedsSavepoints extends Error {}
 
 /**
  * Runs `work` in one transaction on one connection; see Executor.atomically. Each savepoint costs two round trips, so
- * the first attempt uses none. If a statement fails because of its content, everything is repeated with savepoints.
+ * the first attempt uses none. If `write`, `session` or `attempt` fails and the scope is not `infrastructure`,
+ * everything is repeated with savepoints.
  */
 export async function atomically<T>(
   database: Database,
@@ -75,14 +76,14 @@ function isInfrastructure(error: Error): boolean {
 }
 
 /**
- * Runs the operations of a transaction one after another, even if the caller does not await them. Each statement that
- * may fail has a savepoint, so that invalid rows are found as in other writes. Tables are read, created and changed in
- * the transaction as well. Without savepoints (`isOptimistic`), the first failure makes the transaction unusable, and
- * all later operations fail as well.
+ * Runs the operations of a transaction one after another, even if the caller does not await them. Each statement of a
+ * write has a savepoint, so that invalid rows are found as in other writes. Tables are read, created and changed in the
+ * transaction as well. Without savepoints (`isOptimistic`), the first failure makes the transaction unusable, and all
+ * later operations fail as well.
  */
 class WritingTransaction implements Transaction {
   readonly catalogue: Catalogue;
-  /** True if the session has settings that must be reset before reuse. */
+  /** True if the session may have settings that must be reset before reuse. */
   needsReset = false;
   /** First failure of a transaction without savepoints. */
   firstFailure: Error | undefined;

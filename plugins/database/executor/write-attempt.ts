@@ -39,9 +39,9 @@ export class WriteAttempt {
   }
 
   /**
-   * Sends the batch. With `isInTransaction`, rejects with a failure of class 40, because the caller must repeat the
-   * whole transaction; otherwise, the statement is repeated. Without a transaction, may reject with NeedsTransaction
-   * before anything is stored.
+   * Sends the batch. If the server rolls back (class 40), the statement is repeated. If `isInTransaction` is true, the
+   * call rejects instead, because the caller must repeat the whole transaction. Without a transaction, the call may
+   * reject with NeedsTransaction before anything is stored.
    */
   async run(connection: StatementRunner, isInTransaction: boolean): Promise<WriteReport> {
     this.#rollbackRetries = isInTransaction ? 0 : ROLLBACK_RETRIES;
@@ -66,8 +66,8 @@ export class WriteAttempt {
     const stored = this.#stored;
     const discarded = this.#discarded;
     const rest = planned.batch.rowCount - stored - discarded - faults.length;
-    // The remaining rows were replaced by another row of the batch: by a later one or, with `discard`, by an earlier
-    // one.
+    // The remaining rows were merged with another row of the batch, or replaced: by a later row or, with `discard`, by
+    // an earlier one.
     const replaced =
       this.#policy.dedupRule === 'discard'
         ? { discarded: discarded + rest, collapsed: 0 }
@@ -128,7 +128,10 @@ export class WriteAttempt {
     }
   }
 
-  /** Sends rows. If the server refuses them because of their data, bisects them in order to find the invalid ones. */
+  /**
+   * Sends rows. If the server refuses them because of their data, bisects them in order to find the invalid ones. With
+   * `allOrNothing`, only the first of the rows gets a fault instead, because nothing is stored anyway.
+   */
   async #send(connection: StatementRunner, rows: Int32Array, encoded: Encoded, planned: PlannedRows): Promise<void> {
     const { plan } = planned;
     const { insertOnly } = plan;

@@ -49,7 +49,7 @@ export interface WritePlan {
   readonly computed: readonly number[];
   /** A column that requires a value but is not in the rows. */
   readonly required: CatalogueColumn | undefined;
-  /** A column of the rows' own key that the table does not have. */
+  /** A column of the rows' own key that cannot be written: the table does not have it or computes it. */
   readonly missingKeyColumn: string | undefined;
   /**
    * True if the server's row count excludes the skipped rows: rows whose key is already stored or, with `update`, rows
@@ -69,7 +69,7 @@ export interface PlanRequest {
 export interface CopyPlan {
   readonly target: CopyTarget;
   readonly path: OptimisticPath;
-  /** Set if the server does not support COPY into this table (a view, row-level security). */
+  /** Set after the server refused COPY into this table (a view, row-level security, missing privileges). */
   refused: boolean;
 }
 

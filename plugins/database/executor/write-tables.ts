@@ -89,7 +89,7 @@ class TablesRun {
         }
       } else {
         // Each batch is copied individually, so that the failure is recorded for the table that caused it. The next
-        // batches of that table are not copied (`OptimisticPath`), and so not together with others.
+        // batches of that table are not copied (optimistic-path.ts), and so not together with others.
         alone.push(...together.map(({ write }) => ({ ...write, minCopiedRows: 1 })));
       }
     }

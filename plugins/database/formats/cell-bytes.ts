@@ -107,7 +107,7 @@ export function isText(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** Writes timestamps as integers. Timestamps in a row are usually on the same day, so the date is cached. */
+/** Writes timestamps as integers. Consecutive timestamps are usually on the same day, so the date is cached. */
 export class TimeCells {
   readonly #precision: Precision;
   readonly #date = new Uint8Array(DATE_LENGTH);
@@ -117,7 +117,7 @@ export class TimeCells {
     this.#precision = precision;
   }
 
-  /** Returns false without writing anything if the cell is not a finite timestamp (`infinity`). */
+  /** Returns false without writing anything if the cell is not a finite timestamp, such as `infinity`. */
   write(bytes: Buffer, start: number, end: number, out: ByteWriter): boolean {
     const micros = this.#usual(bytes, start, end);
     if (Number.isNaN(micros)) return this.#general(bytes, start, end, out);

@@ -7,8 +7,8 @@ export function fits(column: OpenColumn, kind: CellKind): boolean {
 }
 
 /**
- * Converts a cell that `fits` the column. If an integer column receives a fraction, the column becomes `float`, or
- * `numeric` (decimal text) if a double would lose digits.
+ * Converts a cell that `fits` the column. If the kinds differ, the column becomes `float`, or `numeric` (decimal text)
+ * if one of its cells is a bigint or a `numeric`, because a double could lose digits.
  */
 export function admit(column: OpenColumn, kind: CellKind, cell: Exclude<Cell, null>): Exclude<Cell, null> {
   if (column.kind === kind || (column.kind === 'float' && typeof cell === 'number')) return cell;

@@ -16,8 +16,8 @@ export interface FittedTable {
 const TIMESTAMP_TYPE = /^timestamp(?:\((\d)\))? with/;
 
 /**
- * Adapts a batch of lines or points to an existing table: derived primary tags are removed if the table has no such
- * column, and integers for timestamp columns are interpreted in the unit of the column's precision
+ * Adapts a batch of lines or points to an existing table: derived primary tags are removed if the table has no column
+ * for them, and numbers for timestamp columns are interpreted in the unit of the column's precision
  * (docs/formats.md#lines-of-one-series-and-time). Throws DatabaseError of scope `table` if the table cannot store the
  * nanoseconds of the rows.
  */

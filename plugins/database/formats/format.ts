@@ -88,9 +88,9 @@ export interface EncodedTable {
 /** Encodes rows of one table as messages. */
 export interface RowEncoder {
   /**
-   * Encodes a row as one line. Cells are in PostgreSQL's text format (DateStyle ISO, bytea_output hex) and in the order
-   * of the table's columns; additional cells are ignored. Returns `null` if the format cannot represent anything of
-   * this row.
+   * Encodes a row as one line, or as several lines in formats with `rowsAreLines` (registry.ts). Cells are in
+   * PostgreSQL's text format (DateStyle ISO, bytea_output hex) and in the order of the table's columns; additional
+   * cells are ignored. Returns `null` if the format cannot represent anything of this row.
    */
   encode(row: readonly (string | null)[]): string | null;
   /**

@@ -3,7 +3,7 @@ import type { DecodedRows, Precision } from './format.ts';
 
 /**
  * Determines what happens to the nanoseconds of lines and points, which PostgreSQL's timestamps cannot store.
- * - floor: they are dropped, and points within the same microsecond become one row.
+ * - floor: they are dropped, and points of a series within the same microsecond become one row.
  * - spread: each point gets the next free microsecond of its series in the request.
  * - column: they are stored in the column `k_nanos`, which is part of the key.
  */
@@ -17,7 +17,10 @@ export const NANOS_COLUMN = 'k_nanos';
 const MINUS = 45;
 const ZERO = 48;
 
-/** Returns the nanoseconds, 0 to 999, that `unixMicros` drops when it rounds down the integer at [start, end). */
+/**
+ * Returns the nanoseconds, 0 to 999, that `unixMicros` (unix-time.ts) drops from the integer at [start, end), which it
+ * rounds down.
+ */
 export function nanosBeyondMicros(text: string, start: number, end: number, precision: Precision): number {
   if (precision !== 'ns') return 0;
   const isNegative = text.charCodeAt(start) === MINUS;

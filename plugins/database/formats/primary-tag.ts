@@ -2,16 +2,16 @@ import { hash } from 'node:crypto';
 import { BoundedMap } from '../../../src/data/bounded-map.ts';
 import type { Cell } from '../../../src/data/row-batch.ts';
 
-/** Name of the primary tag in tables created for the line formats (docs/formats.md#the-primary-tag). */
+/** Name of the primary tag in tables created for lines and points (docs/formats.md#the-primary-tag). */
 export const PRIMARY_TAG = 'primary_tag';
 
-/** Cache size; each entry takes 65 bytes for the hash, plus the text of the tags. */
+/** Cache size; each entry takes 64 bytes for the hash, plus the text of the tags. */
 const MAX_REMEMBERED = 10_000;
 
 /**
  * Derives the primary tag from a tag set: SHA-256 in lower-case hexadecimal of the tags' texts, sorted bytewise and
  * concatenated without a separator (docs/formats.md#the-primary-tag). The texts are `key=value` for line protocol, and
- * `key='value'` for the time-series formats, or `key=15` for JSON numbers.
+ * `key='value'` for points (json_tsd, line_tsd), or `key=15` for JSON numbers.
  */
 export function primaryTag(tagTexts: readonly string[]): string {
   const bytes = tagTexts.map((text) => Buffer.from(text, 'utf8')).sort((a, b) => Buffer.compare(a, b));

@@ -12,7 +12,7 @@ import type { PointPolicy } from './tsd/point-tables.ts';
 
 /** A format read by the sink, by its name in `protocol.type` (docs/formats.md#messages-that-the-sink-reads). */
 export interface DecodedFormat<Policy> {
-  /** Supported units of times; the first is the default. */
+  /** Supported units of times; the first is the default, except in the formats of points. */
   readonly precisions: readonly Precision[];
   readonly create: (policy: Policy) => Decoder;
 }
@@ -68,8 +68,8 @@ export const encodedFormats = {
 } as const;
 
 /**
- * Formats of points. Batches are named after metrics, which `resolveMetric` and `retarget` map to tables before rows
- * are written. Without a precision, the unit of a time follows from its number of digits.
+ * Formats of points. Batches are named after metrics, which metric-target.ts maps to tables before rows are written.
+ * Without a precision, the unit of a time follows from its number of digits.
  */
 export const decodedPointFormats = {
   json_tsd: {

@@ -77,7 +77,7 @@ export class TagSets {
     return this.#known.get(text);
   }
 
-  /** Adds tags to the cache under their spelling `text`. Returns a string if they are invalid. */
+  /** Adds tags to the cache under their spelling `text`. If they are invalid, returns the problem as a string. */
   add(text: string, tags: TagText): TagSet | string {
     const made = this.#make(tags);
     if (typeof made === 'string' || text.length > MAX_REMEMBERED_LENGTH) return made;

@@ -86,7 +86,7 @@ export class BinaryWriter {
     this.int32(-1);
   }
 
-  /** Writes a cell. Returns false if the cell does not fit the column. */
+  /** Writes a cell. Returns false if the cell does not fit the column or may be too long for it. */
   cell(element: Element, cell: NonNullable<Cell>, maxLength: number | undefined, unit: number): boolean {
     this.#reserve(MAX_FIXED_BYTES);
     switch (element) {

@@ -44,7 +44,7 @@ export interface Classification {
   /**
    * Kind of the statement; for `WITH …`, of the statement after the common table expressions. `no-statement` starts
    * with a word that no PostgreSQL statement starts with, so the server reports a syntax error. `unknown` means that
-   * reading stopped early.
+   * reading stopped early, or that the text ends before the statement.
    */
   readonly kind: StatementKind;
   /** First word in lower case, for errors; empty for `( …` and the like. */
@@ -53,9 +53,9 @@ export interface Classification {
   /** The first data-modifying common table expression. */
   readonly changing: StatementKind | undefined;
   /**
-   * True if the statement may change data, judging by its text. Includes data-modifying common table expressions, and
-   * EXPLAIN ANALYZE of such statements. Functions may change data in any statement; only a read-only transaction
-   * prevents that.
+   * False if the statement only reads, judging by its text. True for statements with data-modifying common table
+   * expressions, for EXPLAIN ANALYZE of a statement for which it is true, and for statements such as SET and BEGIN.
+   * Functions may change data in any statement; only a read-only transaction prevents that.
    */
   readonly writes: boolean;
 }

@@ -44,7 +44,7 @@ export function typeFamily(typeOid: number): TypeFamily {
 /** Properties of the target column that the encoders use. */
 export interface ColumnTarget {
   readonly family: TypeFamily;
-  /** OID of the element type, which binary arrays contain. */
+  /** OID of the column's type. Binary array parameters contain it as the type of their elements. */
   readonly typeOid: number;
   /** Fractional digits of a second that the column stores (0 to 6). Cells are rounded to it, as the server would do. */
   readonly precision: number;
@@ -53,7 +53,7 @@ export interface ColumnTarget {
   readonly acceptsNull: boolean;
   /** True if the column itself has an array type. */
   readonly isArray?: boolean;
-  /** False for domains, for arrays, and if the dialect does not support binary arrays. */
+  /** True if cells may be sent in binary format: false for domains and arrays. */
   readonly binary: boolean;
 }
 

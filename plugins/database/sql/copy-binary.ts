@@ -26,10 +26,10 @@ export interface CopiedColumn {
 }
 
 /**
- * Encodes rows `0` to `rowCount` as CopyData and CopyDone messages. Returns `undefined` when a cell has no binary form
- * or does not fit the column; the arrays of `insertStatement` accept more and report what they refuse. Encoding whole
- * rows takes 0.3 µs for a row of timestamptz, int8, float8 and varchar: half the cost of four arrays, and a third less
- * for the server.
+ * Encodes the rows from `0` to `rowCount` (exclusive) as CopyData and CopyDone messages. Returns `undefined` when a
+ * cell has no binary form or does not fit the column; the arrays of `insertStatement` (insert.ts) accept more and
+ * report what they refuse. Encoding whole rows takes 0.3 µs for a row of timestamptz, int8, float8 and varchar: half
+ * the cost of four arrays, and a third less for the server.
  */
 export function encodeCopy(columns: readonly CopiedColumn[], rowCount: number): Buffer | undefined {
   const plans: CellPlan[] = [];

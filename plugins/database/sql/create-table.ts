@@ -9,10 +9,10 @@ import { qualifiedType } from './type-names.ts';
 /**
  * Returns the statements that create a table of this shape; the caller runs them in one transaction. A shape with a
  * `time` column becomes a time-series table. Its columns are ordered time, nanoseconds, data, tags. Its primary key is
- * (time, nanoseconds, primary tags); without primary tags, a unique constraint covers (time, nanoseconds, all tags).
- * Tags are marked by comments (mark.ts). Any other shape keeps its column order and key. `options` is SQL from the
- * configuration that follows the column list (`WITH (…)`, `TABLESPACE …`). Throws DatabaseError of scope `table` for
- * unknown types, invalid names and repeated columns.
+ * (time, nanoseconds, primary tags). If it has tags but no primary tags, it has no primary key, but a unique constraint
+ * on (time, nanoseconds, all tags). Tags are marked by comments (mark.ts). Any other shape keeps its column order and
+ * key. `options` is SQL from the configuration that follows the column list (`WITH (…)`, `TABLESPACE …`). Throws
+ * DatabaseError of scope `table` for unknown types, invalid names and repeated columns.
  */
 export function createTableStatements(table: TableName, shape: TableShape, options = ''): string[] {
   refuseRepeatedColumns(table, shape);

@@ -5,7 +5,7 @@ import { quoteLiteral, quoteTable } from './quote.ts';
 /**
  * Returns the statement that converts a new table into a TimescaleDB hypertable, partitioned by its time column; an
  * empty list for other dialects. The cast selects the signature that exists in every version; version 2.13 added
- * another signature, with a dimension. The name is qualified because the schema may not be in the search path.
+ * another signature, with a dimension. The function is qualified because its schema may not be in the search path.
  */
 export function hypertableStatements(
   table: TableName,

@@ -33,7 +33,10 @@ export interface Conflict {
 /** A column whose stored value does not change. */
 export type KeptColumn = Pick<InsertColumn, 'name' | 'nullDefault'>;
 
-/** Returns true if rows with an existing key are skipped; this requires no privilege other than INSERT. */
+/**
+ * Returns true if rows with an existing key are skipped. The conflict `any` does the same for every unique constraint,
+ * and requires no privilege other than INSERT.
+ */
 export function skipsExisting({ rule, others }: Conflict): boolean {
   return rule === 'discard' || others.length === 0;
 }

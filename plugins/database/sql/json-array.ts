@@ -2,7 +2,7 @@ import { type ColumnTarget, Refusal } from './column-type.ts';
 
 /** OID of bytea[]. JSON contains bytes in Base64, which the server would store literally. */
 const BYTEA_ARRAY_OID = 1001;
-/** A string, a bracket or brace, or any other run of characters. */
+/** A string, a punctuation character, or a run of other characters. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*\\?"?|[[\]{},:]|[^\s"[\]{},:]+/gs;
 
 /**

@@ -55,7 +55,7 @@ function codeAt(text: string, position: number): number {
   return position < text.length ? text.charCodeAt(position) : 0;
 }
 
-/** PostgreSQL rejects operators of 64 or more characters, so splitting longer ones into several tokens does no harm. */
+/** PostgreSQL rejects operators of 64 or more characters, so splitting those beyond this limit does no harm. */
 const MAX_OPERATOR = 4_096;
 
 const NEWLINE = 10;
@@ -174,7 +174,7 @@ export class Scanner implements Token {
     this.#take('word', endOfWord(text, start + 1));
   }
 
-  /** Reads a string. If only blanks with a line break separate two strings, the second one continues the first. */
+  /** Reads a string. A string that follows after a line break, blanks and line comments only is its continuation. */
   #string(firstInside: number, escapes: boolean, endOfPlain = endOfString): void {
     const { text } = this;
     let inside = firstInside;

@@ -1,7 +1,7 @@
 import type { ColumnRole } from '../../../src/data/row-batch.ts';
 
 /**
- * Marks are the first word of a comment in the database, so that `pg_dump` preserves them. The user's own text may
+ * Marks are the first word of a comment (`COMMENT ON …`), so that `pg_dump` preserves them. The user's own text may
  * follow after a blank or line break:
  * | comment on | first word | meaning |
  * |---|---|---|

@@ -1,6 +1,7 @@
 /**
- * An internal statement, whose text does not come from a user. All internal statements are declared here, so that a
- * test can run each of them under a search path that an attacker controls (test/integration/own-statements.test.ts).
+ * An internal statement, whose text does not come from a user. Internal statements with a fixed text that use
+ * functions, types or operators are declared here, so that a test can run each of them under a search path that an
+ * attacker controls (test/integration/own-statements.test.ts).
  */
 export interface OwnStatement {
   /** Unique description of the purpose. */

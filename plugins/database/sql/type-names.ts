@@ -78,8 +78,8 @@ const TYPE_TEXT = /^(_?)([A-Z][A-Z0-9]*(?: [A-Z0-9]+)*)\s*(?:\(\s*(\d+)\s*(?:,\s
 const MAX_SHOWN = 100;
 
 /**
- * Maps a documented type name to PostgreSQL's type. `length` counts characters and applies to string types only; for
- * other types, the documentation specifies bits. Throws DatabaseError of scope `table` (42704) for unknown names.
+ * Maps a documented type name to PostgreSQL's type. `length` counts characters and applies to string types only; the
+ * documented lengths of other types are not used. Throws DatabaseError of scope `table` (42704) for unknown names.
  */
 export function postgresType(typeName: string, length: number | undefined): string {
   const match = TYPE_TEXT.exec(typeName.trim().toUpperCase());

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { nearestName } from '../../config/nearest.ts';
 
-/** Example command lines for the help, by command. Commands that are not listed have no example. */
+/** Example command lines for the help, by command. Other commands declare their examples themselves, if they have any. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   start: 'sluice start worker.properties',
   standalone: 'sluice standalone worker.properties sink.json source.json',

@@ -8,7 +8,7 @@ export interface ConnectAddress {
   readonly url: string;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** PEM certificates of the authority that signed the server's certificate. */
+  /** CA certificates (PEM) that verify the worker's certificate. */
   readonly ca: Buffer | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface ClusterConnector {
 
 /** Time limit without any data from the worker. It is longer than the 90 s within which a worker answers. */
 const IDLE_TIMEOUT_MS = 100_000;
-/** Time limit of a whole request, because a large answer over a slow connection takes longer than `IDLE_TIMEOUT_MS`. */
+/** Time limit of a whole request. It is longer than `IDLE_TIMEOUT_MS`, because a large answer may arrive slowly. */
 const TIMEOUT_MS = 600_000;
 const MAX_ANSWER_BYTES = 256_000_000;
 const STATUS_WAITS_MS = [100, 400, 1000, 2000];

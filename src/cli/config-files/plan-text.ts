@@ -2,7 +2,7 @@ import type { DryRun, KeyChange, Plan, PlannedConnector } from './plan.ts';
 
 const SIGNS = { create: '+', change: '~', delete: '-', unchanged: ' ' } as const;
 
-/** A plan for people to read. */
+/** Renders a plan as text. */
 export function planText({ connectors, notInFiles }: Plan): string {
   const lines = connectors.flatMap(connectorLines);
   if (notInFiles.length > 0)

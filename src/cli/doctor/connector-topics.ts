@@ -42,8 +42,8 @@ export interface SourceSurroundings {
 }
 
 /**
- * Findings about the topics that a source will write, as far as they are known, and about its transactional id if it
- * delivers exactly once.
+ * Findings about the topics that a source will write, as far as they are known, and about the transactional ids of its
+ * tasks if it delivers exactly once.
  */
 export async function sourceDemands(
   config: ConnectorConfig,

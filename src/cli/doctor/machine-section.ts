@@ -13,7 +13,7 @@ import { pluginProblems } from '../../worker/plugin-list.ts';
 const FEW_FILES = 4096;
 const ANSWER_MS = 2000;
 
-/** The limit of open files of this process. Node has raised the soft limit to the hard limit. */
+/** The limit of open files of this process. Node.js has raised the soft limit to the hard limit. */
 export function fileLimitFinding(): Finding {
   const about = 'open files';
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: string | number } } };

@@ -22,7 +22,7 @@ interface DrainFlags {
   readonly wait: boolean;
 }
 
-/** The exit code after an error, as for the other commands. */
+/** The exit code after an error. */
 const EXIT_STOPPED_BY_ERROR = 2;
 
 /**

@@ -15,7 +15,7 @@ export interface DrainOptions {
 
 const POLL_MS = 500;
 const REQUEST_MS = 95_000;
-/** How long requests are retried. A leader that disappeared or was stopped is replaced only after its session timeout. */
+/** How long requests are retried. A leader that no longer answers is replaced only after its session timeout. */
 const RETRY_MS = 60_000;
 
 /**
@@ -77,7 +77,7 @@ class ClusterApi {
     return (await this.#request(isDraining ? 'PUT' : 'DELETE', path)) as GroupWorkerAnswer;
   }
 
-  /** Retries while the worker does not answer, or while the workers have no leader or agree on one. */
+  /** Retries while the worker does not answer, has no leader, or takes part in a rebalance. */
   async withRetries<T>(request: () => Promise<T>): Promise<T> {
     const until = Date.now() + RETRY_MS;
     for (;;) {
@@ -102,7 +102,7 @@ class ClusterApi {
   }
 }
 
-/** Whether a retry may succeed: the workers have no leader, or are still agreeing on one. */
+/** Whether a retry may succeed: the worker has failed, has no leader, or takes part in a rebalance. */
 function isTemporary(status: number, message: string): boolean {
   return status >= 500 || (status === 409 && message.includes('rebalance'));
 }

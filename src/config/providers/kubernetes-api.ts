@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { toError } from '../../errors.ts';
 import { httpRequest } from '../../http/http-client.ts';
 
-/** Directory in which Kubernetes mounts the token, the certificate authority and the namespace of a pod's service account. */
+/** Directory in which Kubernetes mounts the token, the CA certificate and the namespace of a pod's service account. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 const TIMEOUT_MS = 10_000;
 
@@ -39,7 +39,7 @@ export class KubernetesApi {
   }
 
   /**
-   * The field `data` of a resource. The token is read each time, because Kubernetes rotates it. Rejects with a
+   * The field `data` of a resource. A mounted token is read each time, because Kubernetes rotates it. Rejects with a
    * KubernetesStatusError, or with an Error if there is no response.
    */
   async data(kind: KubernetesResource, namespace: string, name: string): Promise<ReadonlyMap<string, string>> {
@@ -65,7 +65,7 @@ export class KubernetesApi {
   }
 
   async #get(url: URL, token: string | undefined): Promise<string> {
-    const ca = url.protocol === 'https:' ? await this.#authority() : undefined;
+    const ca = url.protocol === 'https:' ? await this.#caCertificate() : undefined;
     const { status, body } = await httpRequest({
       url,
       headers: {
@@ -79,7 +79,7 @@ export class KubernetesApi {
     return body.toString();
   }
 
-  async #authority(): Promise<string | undefined> {
+  async #caCertificate(): Promise<string | undefined> {
     const file = this.#environment['KUBERNETES_CERTS_CA_FILE'];
     return file === undefined || file === '' ? this.#mounted('ca.crt') : readFile(file, 'utf8');
   }

@@ -75,7 +75,8 @@ class KubernetesConfigProvider implements ConfigProvider {
     } catch (error) {
       const status = error instanceof KubernetesStatusError ? error.status : undefined;
       if (status === 404) throw new ConfigError(`${what} in namespace ${namespace} not found`);
-      const cure = status === 401 || status === 403 ? `: its service account needs the right to get this ${what}` : '';
+      const cure =
+        status === 401 || status === 403 ? `: the worker's service account needs the right to get this ${what}` : '';
       throw new ConfigError(
         `Failed to retrieve ${what} from Kubernetes namespace ${namespace} (${toError(error).message}${cure})`,
         { cause: error },

@@ -79,7 +79,8 @@ export interface Connector {
   /**
    * Called after `start` and after each request for reconfiguration.
    * @param maxTasks the value of `tasks.max`
-   * @returns at most `maxTasks` configurations, one for each task. If there are more, the connector fails
+   * @returns at most `maxTasks` configurations, one for each task. If there are more, the connector fails, unless
+   * `tasks.max.enforce` is `false`
    * @throws any error; it is logged, and the call is repeated after a pause
    */
   taskConfigs(maxTasks: number): Promise<readonly ConnectorConfig[]>;

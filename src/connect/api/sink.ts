@@ -35,7 +35,9 @@ export interface SinkConnectorPlugin extends ConnectorPluginBase {
     context: PreviewContext,
   ): Promise<readonly RecordPreview[]>;
   /**
-   * Called when a user changes the offsets of the consumer group while the connector is stopped.
+   * Called in three cases: when a user changes the offsets of a stopped connector; when a connector is created with initial
+   * offsets; and when a replay of dead-letter records has ended and the offsets of its group are deleted. In the last case,
+   * `consumer.override.group.id` in `config` is the group of the replay.
    * @param offsets the new offsets, by partition; `null` removes the offset of a partition; an empty list means that all
    *   offsets are reset
    * @returns `true` if the connector stores no other offsets, or has changed those as well. Otherwise, and without this method,
@@ -60,7 +62,8 @@ export interface ErrantRecordReporter {
   /**
    * Reports a record. If there is a dead-letter topic, waits until the broker has stored the dead-letter record.
    * @param error the fault of the record; the log and the headers of the dead-letter record contain its message
-   * @throws an error with `errors.tolerance=none`; `put` must then reject with this error
+   * @throws an error if the task must fail, because `errors.tolerance` is `none` or the dead-letter record could not be written.
+   * `put` must then reject with this error
    */
   report(record: SinkRecord, error: Error): Promise<void>;
 }
@@ -123,17 +126,18 @@ export interface WrittenRows {
   readonly microseconds: number | null;
 }
 
-/** Records that a task has received but not stored yet. */
+/** The wait of a task, for example for a database. */
 export interface WaitingInTask {
+  /** Number of records that the task has received but not stored yet. */
   readonly records: number;
-  /** Time in milliseconds for which none of these records has been stored. */
+  /** Milliseconds without progress: since a record was last stored, or since the wait began. */
   readonly waitedMs: number;
   /** Part of a sentence, without secrets; absent if the cause is unknown. */
   readonly cause?: string | undefined;
 }
 
 /**
- * A sink task. Calls never overlap: `start`, then `open`, `put`, `preCommit` and `close` in any order, then `stop`. `put` may
+ * A sink task. These calls never overlap: `start`, then `open`, `put`, `preCommit` and `close` in any order, then `stop`. `put` may
  * return before the records are stored. `preCommit` must not return an offset after a record that is not stored.
  */
 export interface SinkTask {
@@ -160,9 +164,10 @@ export interface SinkTask {
   /**
    * Called before each commit.
    * @param delivered the offset after the last record that was put, by partition (the key is `topic/partition`)
-   * @param flush `true` before a rebalance and before the stop: wait until all records that were put are stored
-   * @returns the next offset to read of each partition; all earlier records must be stored. Offsets of other partitions are not
-   * committed
+   * @param flush `true` if the worker waits for the commit, such as before partitions are revoked and before the stop: wait until
+   * all records that were put are stored
+   * @returns the next offset to read of each partition; all earlier records must be stored. Nothing is committed for a partition
+   * that is absent from the result
    * @throws any error; it sets the task to FAILED
    */
   preCommit(delivered: ReadonlyMap<string, PartitionOffset>, flush: boolean): Promise<readonly PartitionOffset[]>;
@@ -173,8 +178,8 @@ export interface SinkTask {
    */
   stored?(delivered: ReadonlyMap<string, PartitionOffset>): readonly PartitionOffset[];
   /**
-   * Returns the number of records that were put but are not stored, and what they are waiting for; `undefined` if there are
-   * none. Shown by `GET /connectors/{connector}/health`. Called at any time, also while `put` is running.
+   * Returns the number of records that were put but are not stored, and what the task is waiting for; `undefined` if it is not
+   * waiting. Shown by `GET /connectors/{connector}/health`. Called at any time, also while `put` is running.
    */
   waiting?(): WaitingInTask | undefined;
   /** Whole sentences for the user about the running task, without secrets. Called at the same times as `waiting`. */

@@ -146,7 +146,7 @@ export interface FailedRecord {
   readonly content: string | null;
 }
 
-/** One result of `poll`. */
+/** One element of the list that `poll` returns. */
 export type PolledRecord = SourceRecord | FailedRecord | OffsetUpdate;
 
 /** A metric of a task for `/metrics`. It is a gauge with the labels `connector` and `task` in addition to its own labels. */
@@ -162,7 +162,7 @@ export interface TaskMetric {
  * records have no partition and no timestamp.
  */
 export interface SourceBlock {
-  /** Created by a RecordPacker. */
+  /** Created by a RecordPacker (src/data/packed-records.ts). */
   readonly packed: PackedRecords;
   /** The schema of keys. Records without a key have no key schema. */
   readonly keySchema: Schema;
@@ -182,7 +182,10 @@ export interface OffsetUpdate {
   readonly sourceOffset: SourceCoordinates;
 }
 
-/** A source task. Calls do not overlap, except for `commitRecord`, `describe`, `parts`, `metrics` and `waiting`. */
+/**
+ * A source task. Calls of `start`, `poll` (or `pollBlocks`) and `stop` do not overlap. All other methods may be called while one of
+ * these calls is in progress.
+ */
 export interface SourceTask {
   /** @throws any error; it sets the task to FAILED */
   start(context: SourceTaskContext): Promise<void>;
@@ -200,7 +203,7 @@ export interface SourceTask {
    * instead of `commitRecord` for each of its records.
    */
   pollBlocks?(): Promise<readonly (PolledRecord | SourceBlock)[]>;
-  /** Called after offsets were stored. Errors are logged, but have no other effect. */
+  /** Called after each offset commit, even if there were no new offsets. Errors are logged, but have no other effect. */
   commit?(): Promise<void>;
   /**
    * Called when the broker has acknowledged this record, or when it was dropped. Also called for each offset update, in order.
@@ -210,7 +213,7 @@ export interface SourceTask {
   commitBlock?(block: SourceBlock): void;
   /** Describes the origin of a record (`table t, row id=7`), for error messages. */
   describe?(record: SourceRecord): string | undefined;
-  /** Called at any time after the start, also during another call. It must be cheap. */
+  /** Called at any time, even before `start` or during another call. It must be cheap. */
   parts?(): readonly TaskPart[];
   /** Returns the metrics of the task. Called at the same times as `parts`. */
   metrics?(): readonly TaskMetric[];

@@ -48,7 +48,7 @@ export interface TaskFactoryDependencies {
   readonly clients: TaskClients;
   readonly offsets: SourceOffsets;
   readonly defaults: TaskDefaults;
-  /** Secrets that dead-letter records must not contain. */
+  /** Secrets that are hidden in the headers of dead-letter records and in the messages of recent faults. */
   readonly secrets: SecretMask;
   readonly logger: Logger;
 }

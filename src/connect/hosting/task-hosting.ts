@@ -13,7 +13,7 @@ export interface TaskReport {
   readonly details: TaskDetails | undefined;
 }
 
-/** Runs tasks in worker threads or in the main thread. Events report their state; see TaskEvent. */
+/** Runs tasks in worker threads or in the main thread. Events report their state; see TaskEvent in task-assignment.ts. */
 export interface TaskHosting {
   /** Prepares for this number of tasks. Returns immediately. */
   prepare(tasks: number): void;

@@ -6,7 +6,8 @@ import type { TransformationChain } from './transformation-chain.ts';
 const MAX_REMEMBERED = 256;
 
 /**
- * Caches the plans of a chain. There is one plan for each schema and topic, and another one for records with headers.
+ * Caches the plans (see StructPlan) of a chain of transforms. There is one plan for each schema and topic, and another one for
+ * records with headers.
  */
 export class ChainPlans {
   readonly #chain: TransformationChain;

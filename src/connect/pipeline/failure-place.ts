@@ -9,7 +9,7 @@ export interface FailurePlace {
 
 const MAX_CAUSES = 10;
 
-/** Returns the SQLSTATE, table and column of the error, or of its first cause that has them. */
+/** Returns the SQLSTATE, the table and the column, each from the error or the first of its causes that has it. */
 export function failurePlace(error: Error): FailurePlace {
   let sqlstate: string | undefined;
   let table: string | undefined;

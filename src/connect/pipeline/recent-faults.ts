@@ -18,7 +18,7 @@ export interface RecentFault extends FailurePlace {
     readonly partition: number;
     readonly offset: number;
     readonly timestamp: number;
-    /** The first bytes in hexadecimal. */
+    /** The first 256 bytes of the key in hexadecimal; `valueHex` has those of the value. */
     readonly keyHex: string | null;
     readonly valueHex: string | null;
   };

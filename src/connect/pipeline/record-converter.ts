@@ -44,7 +44,7 @@ export interface RecordConversion {
 
 /**
  * Converts bytes to sink records: first the converters, then the transforms. The error policy handles failures. As long as
- * nothing fails, only the synchronous path is used.
+ * nothing fails and no converter must wait, only the synchronous path is used.
  */
 export class SinkRecordConverter implements RecordConversion {
   readonly #converters: Converters;
@@ -208,7 +208,7 @@ export class SinkRecordConverter implements RecordConversion {
   }
 }
 
-/** Size of the record in bytes. */
+/** Size of the key, the value and the header values in bytes. */
 function sizeOf({ key, value, headers }: ConsumedRecord): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0);
   for (const header of headers) bytes += header.value?.length ?? 0;

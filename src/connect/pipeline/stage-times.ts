@@ -1,4 +1,4 @@
-/** Measurements of a stage of a task, which is its converter or one of its transforms. */
+/** Measurements of one stage of a task. The converters are one stage, and each transform is one. */
 export interface StageFigures {
   /** `converter`, or the alias of the transform. */
   readonly name: string;

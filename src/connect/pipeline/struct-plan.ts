@@ -72,7 +72,7 @@ export class StructPlan {
    */
   key: PlannedPart | undefined;
   value: PlannedPart;
-  /** Names of the record's headers, as headers without values; `undefined` if the names are unknown. */
+  /** The record's headers, of which only the names are valid; `undefined` if the names are unknown. */
   #headers: readonly Header[] | undefined;
   /** Changes to the headers, which are made when the headers are read. */
   readonly headerSteps: HeaderChange[] = [];
@@ -112,7 +112,7 @@ export class StructPlan {
     return place;
   }
 
-  /** Adds a place with the converted value of another place. Null stays null. An int64 may be a number. */
+  /** Adds a place with the converted value of another place. Null stays null. `change` may receive an int64 as a number. */
   changed(from: number, change: (value: Present) => ConnectValue): number {
     return this.place((to) => (cells) => {
       const value = cells[from]!;
@@ -137,7 +137,8 @@ export class StructPlan {
   }
 
   /**
-   * Returns a place with the value of `from`, or with the schema's default if that value is null (compare `cellOf`).
+   * Returns a place with the value of `from`, or with the schema's default if that value is null (compare `cellOf` in
+   * src/transforms/struct-cells.ts).
    */
   withDefault(from: number, { defaultValue }: Schema, isWanted: boolean): number {
     if (!isWanted || defaultValue === undefined || defaultValue === null || this.#required.has(from)) return from;
@@ -150,8 +151,8 @@ export class StructPlan {
   }
 
   /**
-   * Marks the place as required, unless the schema allows null (compare `checkedCell`). A record with null in a
-   * required place is transformed individually.
+   * Marks the place as required, unless the schema allows null (compare `checkedCell` in src/transforms/struct-cells.ts). A
+   * record with null in a required place is transformed individually.
    */
   required(place: number, { optional }: Schema): number {
     if (!optional) this.#required.add(place);

@@ -115,7 +115,10 @@ export class ConnectorHost {
     }
   }
 
-  /** Sets a connector to FAILED because its configuration cannot be resolved or because it generated too many tasks. */
+  /**
+   * Sets a connector to FAILED because its configuration cannot be resolved, its plugins cannot be loaded, or it generated too
+   * many tasks.
+   */
   fail(name: string, error: unknown): void {
     this.#fail(name, error);
   }

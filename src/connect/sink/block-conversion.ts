@@ -19,8 +19,8 @@ const SLICE_RECORDS = 128;
 const MAX_UNPLANNED_STRUCTS = 16;
 
 /**
- * Converts and transforms a record block for a sink task, by means of the transforms' plans (see StructPlan) if
- * possible.
+ * Converts and transforms a record block for a sink task, by means of the transforms' plans (see StructPlan in
+ * src/connect/pipeline/struct-plan.ts) if possible.
  */
 export class BlockConversion implements SinkRecordBlock {
   readonly messages: RecordBlock;
@@ -32,7 +32,7 @@ export class BlockConversion implements SinkRecordBlock {
   #schema: Schema | undefined;
   #program: StructProgram | undefined;
   #unplanned = 0;
-  /** Milliseconds that the structs of a measured slice have spent in transforms and in the callback `take`. */
+  /** Milliseconds that the structs of one measured call of `readStructs` have spent in transforms and in the callback `take`. */
   #afterConverterMs = 0;
   /** The record that fails the task, and its error; `undefined` if there is none. */
   failed: { readonly index: number; readonly error: unknown } | undefined;
@@ -116,7 +116,7 @@ export class BlockConversion implements SinkRecordBlock {
     });
   }
 
-  /** Converts all records, for a task that does not accept blocks; see `SinkRecordConverter.convert`. */
+  /** Converts all records, for a task that does not accept blocks; see `RecordConversion.convert`. */
   async records(): Promise<ConvertedRecords> {
     const { messages } = this;
     const { count } = messages;

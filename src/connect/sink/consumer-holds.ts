@@ -3,14 +3,14 @@ import type { RecordBlock, Consumer } from '../../kafka/api.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
 import type { TaskReading } from '../tasks/task-runner.ts';
 
-/** Reasons for pausing a sink task: a request of the user, a pending retry of `put`, or a rate limit. */
+/** Reasons for pausing a sink task: a request of the user, a pending retry of `put` or of a commit, or a rate limit. */
 type Hold = 'request' | 'retry' | 'rate';
 
 const DEFAULT_RETRY_DELAY_MS = 3000;
 
 type HeldConsumer = Pick<Consumer, 'pause' | 'resume' | 'assignment' | 'isInGroup' | 'lags'>;
 
-/** Pauses the partitions of a consumer as long as there is at least one reason. */
+/** Pauses the partitions of a consumer as long as there is at least one reason (see Hold). */
 export class ConsumerHolds {
   readonly #consumer: HeldConsumer;
   readonly #throttle: Throttle;
@@ -67,8 +67,8 @@ export class ConsumerHolds {
   }
 
   /**
-   * Pauses or resumes the task according to the rate limit. Returns the time at which a retry is due or the rate limit ends the
-   * pause, in milliseconds since the epoch; `Infinity` if there is neither.
+   * Pauses or resumes the task according to the rate limit. Returns when the retry is due or the pause by the rate limit ends,
+   * in milliseconds since the epoch; `Infinity` if there is neither.
    */
   untilMs(): number {
     const untilAllowed = this.#byRateLimit();

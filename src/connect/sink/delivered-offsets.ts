@@ -59,7 +59,10 @@ export class DeliveredOffsets {
     this.#forget(topicPartitionKey(partition.topic, partition.partition));
   }
 
-  /** The lag of each owned partition behind the log end, measured from the delivered offset. */
+  /**
+   * The lag of each owned partition behind the log end, measured from the delivered offset. Also counts the offsets that were
+   * delivered since the last call.
+   */
   lags(): readonly PartitionLag[] {
     const stored = storedBy(this.#task, this.#positions);
     return this.#consumer.lags().flatMap((each): PartitionLag | readonly [] => {
@@ -69,7 +72,7 @@ export class DeliveredOffsets {
       const delivered = Math.min(put, (stored ?? this.#confirmed).get(key) ?? put);
       this.#count(key, delivered);
       // If all polled records are delivered, the consumer's own lag applies. The offsets from the delivered offset up
-      // to its position then belong to control records or gaps.
+      // to the consumer's position then belong to control records or gaps.
       const isAllDelivered = delivered === put && put >= (this.#polled.get(key) ?? 0);
       const position = this.#consumer.position(each);
       if (isAllDelivered || each.lag === undefined || position === undefined) return each;

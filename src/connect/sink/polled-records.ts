@@ -19,6 +19,7 @@ import { BlockConversion } from './block-conversion.ts';
 /** Records of one partition, in the form in which the task receives them, and the offset after them. */
 interface Portion {
   readonly content: BlockConversion | readonly SinkRecord[];
+  /** Number of polled records, including those that were dropped or skipped. */
   readonly count: number;
   /** Offset of the first record. */
   readonly from: number;
@@ -95,7 +96,8 @@ export class PolledRecords {
   }
 
   /**
-   * Returns true if records of the topic are waiting for `put`. Only then is the topic reported as active, as in Java.
+   * Returns true if portions of the topic are waiting for `put`, even if all of their records were dropped. Only then is the
+   * topic reported as active.
    */
   waitsFor(topic: string): boolean {
     return this.#portions.some(({ count, end }) => count > 0 && end.topic === topic);
@@ -208,7 +210,7 @@ export class PolledRecords {
     for (const { end, count } of counted) onPut(end, count);
   }
 
-  /** Drops records of partitions that were revoked, or that will be read from another position. */
+  /** Drops records of partitions that were revoked, or in which the task has sought. */
   keep(isOwned: (partitionKey: string) => boolean): void {
     this.#portions = this.#portions.filter(({ end }) => isOwned(topicPartitionKey(end.topic, end.partition)));
     for (const key of this.#failures.keys()) if (!isOwned(key)) this.#failures.delete(key);

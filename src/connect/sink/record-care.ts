@@ -90,8 +90,8 @@ export class RecordCare {
   }
 
   /**
-   * Called when all records before the offset are stored or skipped. Forgets the suspect and poisoned records among
-   * them, and returns true if there were any.
+   * Called when all records before the offset are stored or skipped. Forgets the poisoned records before the offset and the
+   * suspect ranges that end there or earlier. Returns true if there were any.
    */
   pass({ topic, partition, offset }: PartitionOffset): boolean {
     const count = this.#suspects.length + this.#poisoned.length;

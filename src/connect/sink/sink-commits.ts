@@ -137,7 +137,7 @@ export class SinkCommits {
     const delivered = this.#positions.delivered.get(key);
     if (delivered === undefined || offset > delivered.offset) {
       this.#runtime.logger.warn(
-        `Ignoring the offset ${String(offset)} for ${topic}-${String(partition)}: it was not delivered to this task`,
+        `Ignoring the offset ${String(offset)} that the task returned for ${topic}-${String(partition)}: not all records before it were put into this task`,
       );
       return false;
     }

@@ -4,7 +4,7 @@ import type { PartitionOffset } from '../api.ts';
 
 /**
  * Maximum number of ranges that `unsettled` returns. More would be useless, because the shared memory that describes
- * the task (TaskPlace) has space for only about 30.
+ * the task (TaskPlace in src/observe/work-place.ts) has space for only about 30.
  */
 const MAX_RANGES = 50;
 

@@ -26,7 +26,7 @@ export class SinkProgress {
     this.#throttle = throttle;
   }
 
-  /** Called when a stage begins. From then on, the records count as waiting until `put` or `rest` is called. */
+  /** Called when a stage begins. From then on, the task counts as waiting until no records are left (see `rest`). */
   begin(stage: Stage): void {
     this.#stage = stage;
     this.#waitingSince ??= performance.now();
@@ -38,7 +38,10 @@ export class SinkProgress {
     this.#retriesInRow = 0;
   }
 
-  /** Called when `put` has returned. */
+  /**
+   * Called when `put` has returned, or when waiting records were dropped. `isEmpty`: no records are waiting any more. Otherwise
+   * the wait restarts if records were put.
+   */
   put(records: number, isEmpty: boolean, ms = 0): void {
     if (records > 0) {
       this.#deliveredAtMs = Date.now();
@@ -57,8 +60,7 @@ export class SinkProgress {
   }
 
   /**
-   * `count` is the number of records that are waiting for `put`; `inTask` contains the records that the task reports as
-   * pending.
+   * `count` is the number of records that are waiting for `put`. `inTask` is the wait that the task itself reports.
    */
   values(count: number, inTask: WaitingInTask | undefined): TaskProgress {
     const waitedMs = this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;

@@ -37,7 +37,7 @@ export class SinkPuts {
     this.#activities = taskActivities(runtime.assignment.id);
   }
 
-  /** Converts the records of a poll. */
+  /** Converts the records of a poll and reports their topics as active. */
   async take(consumed: readonly RecordBlock[]): Promise<void> {
     this.#delivery.polled(consumed);
     this.#log.polled(consumed);
@@ -96,7 +96,10 @@ export class SinkPuts {
   }
 }
 
-/** Wraps errors of the plugin with Connect's message. Failures of converters and clients already have their own message. */
+/**
+ * Wraps an error of the plugin with Connect's message, unless the task is being stopped. Failures of converters and clients
+ * already have their own message.
+ */
 export function unrecoverable(cause: unknown, { abort }: Pick<TaskRuntime, 'abort'>): Error {
   if (abort.signal.aborted) return toError(cause);
   return new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause });

@@ -6,7 +6,7 @@ import type { TaskRuntime } from '../tasks/task-runner.ts';
 import type { PolledRecords } from './polled-records.ts';
 import type { DeliveredOffsets } from './delivered-offsets.ts';
 
-/** The consumer of a sink task: Kafka's, or one that reads dead letters. */
+/** The consumer of a sink task: a Kafka consumer, or the consumer of a replay, which reads the dead-letter topic. */
 export type SinkConsumer = Omit<Consumer, 'assign' | 'poll' | 'paused' | 'committed' | 'endOffsets'>;
 
 /** The consumer of a sink task and its progress. */

@@ -28,8 +28,8 @@ import {
  * Runs one sink task with one consumer (org.apache.kafka.connect.runtime.WorkerSinkTask). One loop commits if a commit is due,
  * polls, converts and puts, so calls to the task never overlap.
  *
- * States: starting -> running <-> paused -> stopped; any failure -> failed. While a batch is being retried, all partitions are
- * paused, and polling continues without returning records.
+ * States: starting -> running <-> paused; each of them -> stopped or, after a failure, failed. While a batch is being retried, all
+ * partitions are paused, and polling continues without returning records.
  */
 export class SinkTaskRunner implements TaskRunner {
   readonly #runtime: TaskRuntime;
@@ -150,7 +150,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   /**
-   * Puts all waiting records. Suspect records (see RecordCare) are put in steps, and each step must be stored and
+   * Puts all waiting records. Suspect records (see record-care.ts) are put in steps, and each step must be stored and
    * committed before the next records are put. If the commit fails, the next records wait until the commit may be
    * retried.
    */

@@ -100,7 +100,10 @@ export class AcknowledgedDelivery implements SourceDelivery {
     notifyDelivered(this.#runtime, this.#task, batch.sources);
   }
 
-  /** With `errors.tolerance=all`, sends the dead-letter records and returns the number of skipped records. Otherwise throws. */
+  /**
+   * With `errors.tolerance=all`, sends the dead-letter records and returns the number of skipped records. Otherwise, and if
+   * the producer was closed, throws.
+   */
   async #handleFailures(batch: PolledBatch, failures: readonly SendFailure[]): Promise<number> {
     const { errors, logger, assignment } = this.#runtime;
     const name = `WorkerSourceTask{id=${taskText(assignment.id)}}`;

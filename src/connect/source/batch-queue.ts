@@ -44,7 +44,7 @@ export class BatchQueue {
     this.#next();
   }
 
-  /** Resolves when the queue is empty. Never rejects. */
+  /** Resolves when nothing is left to deliver, or when a delivery has failed. Never rejects. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }

@@ -19,8 +19,8 @@ export class OffsetTracker {
   #lastEntry: Entry | undefined;
 
   /**
-   * Records acknowledgements. Must be called in the order of the polls. If a record of a partition was lost, neither that
-   * record nor any later one counts as acknowledged. A block with a lost record counts as lost.
+   * Records acknowledgements. Must be called in the order of the polls. If a record of a source partition was lost, neither
+   * it nor any later record of that partition in `sources` counts as acknowledged. A block with a lost record counts as lost.
    */
   acknowledge(sources: readonly PolledPart[], lost?: ReadonlySet<PolledPart>): void {
     const blocked = new Set<Entry>();

@@ -6,8 +6,8 @@ import { coordinatesKey } from './offset-tracker.ts';
 import { isBlock, isOffsetUpdate, isRecord, type PolledPart } from './source-block.ts';
 
 /**
- * Ends a transaction after this number of parts of the batch. Only a task that defines transaction boundaries requests
- * such ends; its batches contain no blocks.
+ * Ends a transaction after this number of parts (see PolledPart) of the batch. Only a task that defines transaction
+ * boundaries requests such ends; its batches contain no blocks.
  */
 export interface TransactionEnd {
   readonly after: number;

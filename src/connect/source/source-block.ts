@@ -3,7 +3,7 @@ import type { SourceRecord } from '../../data/record.ts';
 import type { FailedRecord, JsonEncoding, OffsetUpdate, PolledRecord, SourceBlock } from '../api.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
 
-/** One result of a poll. */
+/** One element of the list that a poll returns. */
 export type PolledPart = PolledRecord | SourceBlock;
 
 /** One polled record, which the source may have failed to create. */
@@ -35,7 +35,10 @@ export function recordsIn(part: PolledPart): number {
   return isOffsetUpdate(part) ? 0 : 1;
 }
 
-/** Describes how the converters write JSON. Returns `undefined` if one of them does not write JSON without schemas. */
+/**
+ * Describes how the converters write JSON. Returns `undefined` if the key or the value converter does not write JSON without
+ * schemas.
+ */
 export function jsonEncoding({ key, value, header }: Converters): JsonEncoding | undefined {
   if (key.writesPlainJson !== true || value.writesPlainJson !== true) return undefined;
   return {

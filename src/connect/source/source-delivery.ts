@@ -26,7 +26,10 @@ export interface SourceDelivery {
   take(batch: PolledBatch): Promise<void>;
   /** Called when the task was paused. */
   pause(): void;
-  /** Called after the last `take`. Resolves when all records are delivered and as many offsets as possible are stored. */
+  /**
+   * Called after the last `take`. Resolves when the records that were taken are delivered or their delivery has failed, and
+   * the offsets of delivered records are stored if possible.
+   */
   finish(taskFailed: boolean): Promise<void>;
   close(): Promise<void>;
   /** Aborts the delivery immediately. */

@@ -44,7 +44,8 @@ export function sourceTaskRunner(
     return new SourceTaskRunner(runtime, task, delivery, offsets, topics);
   }
   const { topic } = offsets;
-  if (topic === undefined) throw new ConnectError('Transactions need offsets that are kept in a topic');
+  if (topic === undefined)
+    throw new ConnectError('Exactly-once delivery needs source offsets that are stored in a topic');
   const boundary = transactionBoundary(config, runtime.offsetFlushIntervalMs);
   const transactionParts = {
     producer: clients.sourceTransactions(id, config, exactlyOnce.transactionalId(id)),

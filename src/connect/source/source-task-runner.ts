@@ -34,7 +34,7 @@ export type OpenDelivery = (onFailure: () => void) => SourceDelivery;
  * Runs one source task (org.apache.kafka.connect.runtime.AbstractWorkerSourceTask). It polls, transforms, converts and delivers
  * records.
  *
- * States: starting -> running <-> paused -> stopped; any failure -> failed.
+ * States: starting -> running <-> paused; each of them -> stopped or, after a failure, failed.
  */
 export class SourceTaskRunner implements TaskRunner {
   readonly #runtime: TaskRuntime;

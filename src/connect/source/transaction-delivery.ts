@@ -30,7 +30,8 @@ export interface TransactionDependencies {
 
 /**
  * Exactly-once delivery (org.apache.kafka.connect.runtime.ExactlyOnceWorkerSourceTask). Records and their offsets are written
- * in one transaction. Records of several polls share a transaction if they waited for the previous transaction.
+ * in one transaction. Even with the boundary `poll`, several polls share a transaction if their records waited for the previous
+ * transaction.
  */
 export class TransactionDelivery implements SourceDelivery {
   readonly reservedTopic: string;

@@ -11,7 +11,7 @@ import type { FixedProperties, TaskClients } from './task-clients.ts';
 
 /**
  * The worker's client properties without their prefixes. Consumers and producers inherit only `bootstrap.servers` from
- * the worker's unprefixed properties, whereas admin clients inherit all of them.
+ * the worker's unprefixed client properties, whereas admin clients inherit all of these.
  */
 export interface ClientDefaults {
   readonly consumer: ClientProperties;
@@ -20,15 +20,15 @@ export interface ClientDefaults {
 }
 
 /**
- * Heartbeat interval of the classic protocol. With the client's default, the other members would notice a moved task only after
- * 3 s.
+ * Heartbeat interval of the classic protocol. Members notice a rebalance when a heartbeat is answered. With the client's default
+ * interval of 3 s, each move of a task would therefore take up to 3 s.
  */
 const HEARTBEAT_MS = '1000';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
 /**
- * Opens the clients of tasks with the settings of Connect, then those of the worker, then the overrides. Later settings take
- * precedence.
+ * Opens the clients of tasks with Connect's defaults, then the worker's settings, then the connector's overrides. Later settings
+ * take precedence.
  */
 export class KafkaTaskClients implements TaskClients {
   readonly #defaults: ClientDefaults;
@@ -131,7 +131,8 @@ export class KafkaTaskClients implements TaskClients {
 }
 
 /**
- * Appends the task number to a configured `group.instance.id`, because the tasks of a connector are members of the same group.
+ * With `tasks.max` above 1, appends the task number to a configured `group.instance.id`, because the tasks of a connector are
+ * members of the same group.
  * @internal
  */
 export function staticMember(

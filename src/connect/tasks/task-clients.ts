@@ -5,7 +5,7 @@ import type { TaskId } from '../task-assignment.ts';
 export type FixedProperties = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens the Kafka clients of tasks with the settings that Connect defines: the worker defaults, then the worker's `consumer.*`,
+ * Opens the Kafka clients of tasks with the settings that Connect defines: Connect's defaults, then the worker's `consumer.*`,
  * `producer.*` and `admin.*`, then the connector's `*.override.*`.
  */
 export interface TaskClients {

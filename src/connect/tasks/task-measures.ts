@@ -12,7 +12,7 @@ export type MeasuredState = 'RUNNING' | 'PAUSED' | 'FAILED' | 'STOPPED';
 
 /**
  * Metrics of a task (org.apache.kafka.connect.runtime.WorkerTask.TaskMetricsGroup). They are recorded per batch and per commit,
- * never per record. Values have the names of Java's attributes.
+ * never per record. Values have the names of the attributes of Connect's MBeans.
  */
 export class TaskMeasures {
   readonly sink: SinkMeasures;
@@ -52,7 +52,7 @@ export class TaskMeasures {
     this.#batchSize.record(records, this.#clock());
   }
 
-  /** Records an offset commit, from `startedAt` until now. */
+  /** Records a successful offset commit, from `startedAt` until now. */
   committed(startedAt: number): void {
     const now = this.#clock();
     this.#commitMs.record(now - startedAt, now);
@@ -163,14 +163,14 @@ class SinkMeasures {
   }
 
   /**
-   * Counts a skipped commit. Java skips a commit that succeeds after another one has started or its partitions were
-   * revoked.
+   * Counts a commit whose completion is ignored. Java ignores a completion if a later commit has already started. The
+   * commits of a task on this worker do not overlap, so none is ignored.
    */
   commitSkipped(): void {
     this.#skipped.record(1, this.#clock());
   }
 
-  /** Values of the metric group `sink-task-metrics`, without those of the consumer. */
+  /** Values of the metric group `sink-task-metrics`, without the number of partitions and the lag. */
   values(): Values {
     const now = this.#clock();
     return {
@@ -257,8 +257,8 @@ export class SourceMeasures {
   }
 
   /**
-   * Returns the number of records that wait for an acknowledgement. `waitedMs` is the time for which no acknowledgement has
-   * arrived (0 if no record waits). `deliveredAtMs` is when the last one arrived, in milliseconds since the epoch.
+   * Returns the number of polled records that are not complete (see `done`). `waitedMs` is the time for which none of them
+   * was completed (0 if there are none). `deliveredAtMs` is when records were last completed, in milliseconds since the epoch.
    */
   waiting(): { readonly waiting: number; readonly waitedMs: number; readonly deliveredAtMs: number | undefined } {
     const waitedMs = this.#waitingSince === undefined ? 0 : this.#clock() - this.#waitingSince;

@@ -40,8 +40,8 @@ export function logAfterShutdown(failure: Error, { abort, logger }: Pick<TaskRun
 }
 
 /**
- * Runs one task from start to end. `run` resolves when the task has stopped and rejects if it failed. It closes all clients in
- * both cases. `pause` and `resume` take effect at the next iteration of the loop.
+ * Runs one task from start to end. `run` resolves when the task has stopped, and rejects if it failed before it was asked to
+ * stop. It closes all clients in both cases. `pause` and `resume` take effect at the next iteration of the loop.
  */
 export interface TaskRunner {
   run(): Promise<void>;
@@ -59,7 +59,7 @@ export interface TaskRunner {
   /** Replaces the TaskCare of the assignment, after another thread has ended at records of the connector. */
   setCare?(care: TaskCare): void;
   setRateLimit(limit: RateLimit): void;
-  /** Returns the status for metrics. Called at any time. */
+  /** Returns the status for metrics. May be called at any time. */
   details(): TaskDetails;
 }
 
@@ -85,26 +85,29 @@ export interface TaskDetails {
 }
 
 export interface TaskReading extends SinkCounts {
-  /** True if the task has its assignment from the consumer group, which may be empty. False during a rebalance. */
+  /** True if the consumer has an assignment from its group, even an empty one. False during a rebalance. */
   readonly isInGroup: boolean;
   readonly isPaused: boolean;
   /** True if a partition has records that the consumer has not read yet. */
   readonly isBehind: boolean;
 }
 
-/** Whether records make progress. */
+/** Whether a task makes progress. */
 export interface TaskProgress {
   /** Number of records that the task has received but not delivered. */
   readonly waiting: number;
-  /** Milliseconds since the last delivery while records are waiting; 0 if none is waiting. */
+  /**
+   * Milliseconds without progress: since the last delivery while records are waiting, or since the beginning of a call that has
+   * not returned or keeps failing. 0 if the task is not waiting.
+   */
   readonly waitedMs: number;
   /** Milliseconds since the epoch; `undefined` if nothing has been delivered yet. */
   readonly deliveredAtMs: number | undefined;
   /** Duration in milliseconds of the last call of `put` that delivered records. */
   readonly lastPutMs?: number | undefined;
-  /** Number of calls that the plugin asked to repeat. */
+  /** Number of failed calls that were or will be retried. */
   readonly retries: number;
-  /** The reason why the records are waiting, if known. */
+  /** The reason for the wait, if known. */
   readonly cause: string | undefined;
   /** Milliseconds for which a rate limit held the task back within the last ten seconds. */
   readonly throttledMs: number;
@@ -143,7 +146,7 @@ export interface TaskRuntime {
   readonly throttle: Throttle;
   /** Set for a source with a dead-letter topic. */
   readonly deadLetters?: SourceDeadLetters | undefined;
-  /** Called with the coordinates of each record that a transform of a sink drops. */
+  /** Set for a replay. Called with the coordinates of each dead-letter record that a transform drops. */
   readonly onDropped?: ((place: PartitionOffset) => void) | undefined;
 }
 

@@ -5,7 +5,7 @@ import { asBuffer } from '../../json/json-bytes.ts';
 import { NAMESPACE } from './avro-names.ts';
 import type { AvroSchema } from './avro-schema.ts';
 
-/** Schemaless data is a record with one field per type; exactly one field is set (AvroData.ANYTHING_SCHEMA). */
+/** Schemaless data is a record with one field per type; at most one field is set (AvroData.ANYTHING_SCHEMA). */
 
 const FIELDS = ['boolean', 'bytes', 'double', 'float', 'int', 'long', 'string', 'array', 'map'] as const;
 type Field = (typeof FIELDS)[number];

@@ -146,7 +146,8 @@ function readBlocks(tap: Tap, read: () => void): void {
     // A negative count is followed by the size of the block.
     if (count < 0) tap.skipLong();
     const most = Math.max(tap.buf.length - tap.pos, MAX_EMPTY_VALUES);
-    if (Math.abs(count) > most) throw new DataError(`there is no room for ${String(Math.abs(count))} values`);
+    if (Math.abs(count) > most)
+      throw new DataError(`the remaining bytes cannot contain ${String(Math.abs(count))} values`);
     for (let left = Math.abs(count); left > 0; left--) {
       read();
       if (tap.pos > tap.buf.length) throw new DataError('the bytes end before the value does');

@@ -12,7 +12,7 @@ import {
   type AvroUnion,
 } from './avro-schema.ts';
 
-/** Converts a decoded value (see AvroCodec) to a Connect value. */
+/** Converts a decoded value (see AvroCodec in avro-codec.ts) to a Connect value. */
 export type FromAvro = (value: unknown) => ConnectValue;
 
 type Row = Readonly<Record<string, unknown>>;

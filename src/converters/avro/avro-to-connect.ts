@@ -53,7 +53,7 @@ export class ConnectSchemas {
     this.#settings = settings;
   }
 
-  /** `version` is the version in the registry, which applies to schemas that do not state one. */
+  /** `version` is the version in the registry. It applies to the schema itself, not to nested ones, if it does not state one. */
   schemaOf(avro: AvroSchema, version?: number): Schema {
     return this.#schema(avro, false, NO_FIELD, version);
   }

@@ -20,7 +20,7 @@ import {
 import type { AvroSettings } from './avro-settings.ts';
 import { memberName } from './avro-to-connect.ts';
 
-/** Converts a Connect value to the representation that the codec encodes (see AvroCodec). */
+/** Converts a Connect value to the representation that the codec encodes (see AvroCodec in avro-codec.ts). */
 export type ToAvro = (value: ConnectValue) => unknown;
 
 /**

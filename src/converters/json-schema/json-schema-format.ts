@@ -87,7 +87,7 @@ function textIn(message: Buffer, from: number, to: number): string {
   return message.toString('utf8', from, to);
 }
 
-/** Whether JsonConverter's reader can read all parts: there are no unions, and the keys of all maps are strings. */
+/** Whether StructReader can read all parts: there are no unions, and the keys of all maps are strings. */
 function isPlain(schema: Schema): boolean {
   const { keySchema, valueSchema } = schema;
   if (isUnion(schema)) return false;

@@ -34,7 +34,8 @@ export const protobufConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether `optional` marks fields that may be null; other fields may not be null.',
+    documentation:
+      'Whether `optional` marks scalars and enums that may be null; other scalars and enums may not be null.',
   },
   'optional.for.proto2': {
     type: 'BOOLEAN',
@@ -46,7 +47,8 @@ export const protobufConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether wrapper messages represent fields that may be null; other fields may not be null.',
+    documentation:
+      'Whether wrapper messages represent scalars that may be null; other scalars and enums may not be null.',
   },
   'wrapper.for.raw.primitives': {
     type: 'BOOLEAN',

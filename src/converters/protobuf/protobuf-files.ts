@@ -122,7 +122,7 @@ class ProtobufParsing {
     this.read(text, references);
   }
 
-  /** Imports a file of the library, such as google/protobuf/timestamp.proto. For an unknown file, only the use of a type fails. */
+  /** Imports a file of the library, such as google/protobuf/timestamp.proto. For an unknown file, only the use of one of its types fails. */
   #importFromLibrary(file: string): void {
     const { common } = loadProtobuf();
     const definition = common.get(file) ?? shippedDefinition(file);

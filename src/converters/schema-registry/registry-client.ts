@@ -52,7 +52,7 @@ interface Size {
 }
 
 /**
- * Client of the REST API of Confluent's schema registry. Immutable answers (the schema of an id, the id of a text under a
+ * Client of the REST API of Confluent's schema registry. Immutable responses (the schema of an id, the id of a text under a
  * subject) are cached. Methods reject with an UnavailableError if no schema can be processed now, and with a
  * RegistryAnswerError if the registry rejects only this request.
  */
@@ -62,7 +62,7 @@ export class RegistryClient {
   readonly #ids: SharedRequests<number>;
   readonly #latest: SharedRequests<{ readonly schema: RegisteredSchema; readonly untilMs: number }>;
   readonly #closing = new AbortController();
-  /** Index of the URL that answered last. The next request tries this URL first. */
+  /** Index of the URL that responded last. The next request tries this URL first. */
   #current = 0;
 
   constructor(options: RegistryClientOptions) {
@@ -108,7 +108,7 @@ export class RegistryClient {
       const path = `/subjects/${encodeURIComponent(subject)}${register ? '/versions' : ''}${normalize ? '?normalize=true' : ''}`;
       const body = JSON.stringify({ schema: text, ...(schemaType === 'AVRO' ? {} : { schemaType }) });
       const { id } = (await this.#require({ method: 'POST', path, body })) as SchemaAnswer;
-      if (typeof id !== 'number') throw this.#unavailable('the answer has no id', { method: 'POST', path });
+      if (typeof id !== 'number') throw this.#unavailable('the response has no id', { method: 'POST', path });
       return id;
     });
   }
@@ -167,7 +167,7 @@ export class RegistryClient {
   }
 
   /**
-   * Like `#request`, but rejects with an UnavailableError if the answer does not come from a schema registry (wrong
+   * Like `#request`, but rejects with an UnavailableError if the response does not come from a schema registry (wrong
    * path, redirection), because other requests would fail as well.
    */
   async #require(request: RegistryRequest): Promise<unknown> {
@@ -176,14 +176,14 @@ export class RegistryClient {
     } catch (error) {
       if (!(error instanceof RegistryAnswerError) || isAboutRequest(error)) throw error;
       throw this.#unavailable(
-        `HTTP ${String(error.status)}, which is not the answer of a schema registry`,
+        `HTTP ${String(error.status)}, which is not the response of a schema registry`,
         request,
         error,
       );
     }
   }
 
-  /** Each attempt tries all URLs, beginning with the one that answered last. */
+  /** Each attempt tries all URLs, beginning with the one that responded last. */
   async #request(request: RegistryRequest): Promise<unknown> {
     const { maxRetries, retryWaitMs, retryMaxWaitMs } = this.#options.settings;
     for (let attempt = 0; ; attempt++) {
@@ -230,7 +230,7 @@ export class RegistryClient {
 
   #unavailable(why: string, { method, path }: RegistryRequest, cause?: Error): UnavailableError {
     return new UnavailableError(
-      `The schema registry at ${this.#place()} did not answer ${method} ${path}: ${why}`,
+      `The request ${method} ${path} to the schema registry at ${this.#place()} failed: ${why}`,
       cause === undefined ? {} : { cause },
     );
   }
@@ -249,7 +249,7 @@ function isTransient({ status }: RegistryAnswerError): boolean {
 }
 
 /**
- * Whether the registry rejects only this request. Error codes of a registry have five digits. If the answer has no such
+ * Whether the registry rejects only this request. Error codes of a registry have five digits. If the response has no such
  * code, its HTTP status decides.
  */
 function isAboutRequest({ status, code }: RegistryAnswerError): boolean {

@@ -13,7 +13,7 @@ export interface RegistryRequest {
 /** The registry rejected a request; the message is the registry's. */
 export class RegistryAnswerError extends SluiceError {
   readonly status: number;
-  /** Error code of the registry, whose five digits begin with an HTTP status; the HTTP status if the answer has no code. */
+  /** Error code of the registry, whose five digits begin with an HTTP status; the HTTP status if the response has no code. */
   readonly code: number;
 
   constructor(status: number, code: number, message: string) {
@@ -29,8 +29,8 @@ export class RegistryAnswerError extends SluiceError {
 const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json';
 
 /**
- * Sends one request to one URL of the registry and resolves with the parsed answer. Rejects with a RegistryAnswerError for a
- * status other than 2xx, or with the error of the HTTP client if there is no answer.
+ * Sends one request to one URL of the registry and resolves with the parsed response. Rejects with a RegistryAnswerError for a
+ * status other than 2xx, or with the error of the HTTP client if there is no response.
  */
 export async function requestJson(
   base: URL,
@@ -42,7 +42,7 @@ export async function requestJson(
   const text = body.toString();
   const json = parseJson(text);
   if (status >= 200 && status < 300) {
-    if (json === undefined) throw new Error(`the answer is not JSON: ${text.slice(0, 100)}`);
+    if (json === undefined) throw new Error(`the response is not JSON: ${text.slice(0, 100)}`);
     return json;
   }
   const { message, error_code: code } = (json ?? {}) as { message?: unknown; error_code?: unknown };

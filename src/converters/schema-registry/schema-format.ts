@@ -18,7 +18,7 @@ export interface SchemaStructs {
   /**
    * Reads the values of the fields, in order, into `values`. An int64 is a number if a number represents it exactly,
    * otherwise a bigint.
-   * @param window the message as text
+   * @param window text of the block around the value, for which `BlockText.open` was called
    * @param bytes bytes of the block, in which the value is from `from` (after the wire prefix) up to `to`
    * @returns `false` if the caller must use `read` for the message
    */
@@ -49,7 +49,7 @@ export interface SchemaFormat {
   recordName(schema: SchemaText): string | undefined;
   /** Whether the value becomes a null message. Throws a DataError for a null that the schema does not allow. */
   isTombstone(schema: Schema | null, value: ConnectValue): boolean;
-  /** The text under which values of a Connect schema are registered. */
+  /** The schema that is registered for values of a Connect schema. */
   describe(schema: Schema | null): SchemaText;
   /** `strict`: throws a DataError if the target lacks a field of the schema. */
   writer(schema: Schema | null, target: SchemaText, strict: boolean): SchemaWriter;

@@ -10,8 +10,8 @@ interface Failure {
 }
 
 /**
- * Caches answers by key. Concurrent calls for one key share a request. The most recent `size` answers are cached; a failure is
- * cached for a second.
+ * Caches the results of requests by key. Concurrent calls for one key share a request. The most recent `size` results are cached;
+ * a failure is cached for a second.
  *
  * unknown -> (fetch) in flight -> known, or failed -> (after a second) unknown
  */
@@ -25,7 +25,7 @@ export class SharedRequests<V> {
     this.#failed = new BoundedMap(size);
   }
 
-  /** The cached answer; `undefined` if there is none. */
+  /** The cached result; `undefined` if there is none. */
   known(key: string): V | undefined {
     return this.#known.get(key);
   }

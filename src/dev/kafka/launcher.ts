@@ -10,7 +10,8 @@ export interface Launcher {
   prepare(place: BrokerPlace, signal?: AbortSignal): Promise<void>;
   command(place: BrokerPlace): Promise<Pick<ServiceCommand, 'command' | 'args' | 'environment'>>;
   /**
-   * A command that stops the broker after its launcher was killed; absent if the launched process is the broker itself.
+   * A command that removes the container of a broker, which may outlive the Docker client that started it; absent if the
+   * launched process is the broker itself.
    */
   clearance?(place: BrokerPlace): readonly [string, ...string[]];
   deleteData(place: BrokerPlace): Promise<void>;

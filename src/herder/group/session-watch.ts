@@ -40,8 +40,8 @@ export class SessionWatch {
   }
 
   /**
-   * Must be checked before each write. When a suspended process resumes, this is false immediately, even before any timer has
-   * run. It may also be false after a suspension that was shorter than the session timeout, because the session timeout begins
+   * False if the session may have timed out. When a suspended process resumes, this is false immediately, even before any timer
+   * has run. It may also be false after a suspension that was shorter than the session timeout, because the session timeout begins
    * at the last contact before the suspension.
    */
   get mayWork(): boolean {

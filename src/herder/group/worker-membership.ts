@@ -18,7 +18,7 @@ import { WorkerProtocol, type ConfiguredWork } from './worker-protocol.ts';
 const LEAVE_MS = 2000;
 const NOT_JOINED: WatchedMember = { lastContactAt: 0, unanswered: false, state: 'joining' };
 
-/** Opens the group on the broker. `clientId` is `client.id`; if it is empty, the address of this worker is used. */
+/** Opens the group on the broker. `clientId` is `client.id`; if it is empty, `connect-host:port` is used. */
 export function openKafkaGroup(
   client: ClientProperties,
   clientId: string,

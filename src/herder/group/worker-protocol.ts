@@ -127,7 +127,7 @@ export class WorkerProtocol implements GroupProtocol {
       const mismatch = { ...base, error: 'config-mismatch', configOffset: groupOffset, ...NOTHING_NEW } as const;
       return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(mismatch, protocol)]));
     }
-    // The topic has been read to its end. If a member reports a higher offset, it has read records that no longer exist.
+    // A member may report a higher offset than this, because the last records that it has read were compacted away.
     const configOffset = this.#configured.offset;
     // Work that a foreign member reports must stop there before it is assigned. A foreign member may report any work,
     // so work that a Sluice worker also reports is exempt.

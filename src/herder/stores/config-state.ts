@@ -41,8 +41,8 @@ export interface SessionKey {
 }
 
 /**
- * Is notified of changes in log order, after the state of the store has changed. Is not notified of records that are
- * read during `start`.
+ * Receives changes in log order, after the state of the store has changed. Does not receive the records that are read
+ * during `start`.
  */
 export interface ConfigListener {
   /** The connector was created, changed or deleted, or its task configurations have changed. */

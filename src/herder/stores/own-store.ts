@@ -12,7 +12,7 @@ const MAX_VALUE_BYTES = 256 * 1024;
 
 /**
  * Stores state that Kafka Connect does not have, for all workers of a cluster: the restart states of connectors and
- * tasks, the history of configurations, and the replays of dead letters. The state is in a compacted topic
+ * tasks, the history of configurations, and the replays of dead-letter records. The state is in a compacted topic
  * (`sluice.storage.topic`) or in memory. Keys are paths (`healing/<connector>/<task>`), in which names are encoded by
  * `encodeURIComponent`. The feature that owns a prefix must limit the number of its entries.
  */
@@ -72,8 +72,8 @@ export class OwnStore {
   }
 
   /**
-   * Adds a listener and returns a function that removes it. The listener is not called for entries that are read during
-   * `start`.
+   * Adds a listener and returns a function that removes it. A listener that is added before `start` is also called for
+   * the entries that `start` reads.
    */
   onChange(listener: OwnStoreListener): () => void {
     this.#listeners.add(listener);

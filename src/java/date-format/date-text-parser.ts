@@ -190,7 +190,7 @@ function afterBlanks(text: string, start: number): number {
   return at;
 }
 
-/** Integers as accepted by `DecimalFormat.parse`: an optional minus, digits of any script, and an exponent. */
+/** Integers as accepted by `DecimalFormat.parse`: an optional minus, digits of any script, and an optional exponent. */
 const INTEGER = /-?\p{Nd}+(?:E-?\p{Nd}+)?/uy;
 
 function integerAt(text: string, at: number, limit: number | undefined): { value: number; end: number } {

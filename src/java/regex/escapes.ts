@@ -79,7 +79,7 @@ export function controlEscape(reader: PatternReader): number {
   return reader.read() ^ 64;
 }
 
-/** Unicode names (`\N{…}`) of the ASCII characters other than letters and digits, in order of their code points. */
+/** Unicode names (`\N{…}`) of the printable ASCII characters other than letters and digits, in order of their code points. */
 const SIGN_NAMES =
   'SPACE|EXCLAMATION MARK|QUOTATION MARK|NUMBER SIGN|DOLLAR SIGN|PERCENT SIGN|AMPERSAND|APOSTROPHE|LEFT PARENTHESIS|RIGHT PARENTHESIS|ASTERISK|PLUS SIGN|COMMA|HYPHEN-MINUS|FULL STOP|SOLIDUS|COLON|SEMICOLON|LESS-THAN SIGN|EQUALS SIGN|GREATER-THAN SIGN|QUESTION MARK|COMMERCIAL AT|LEFT SQUARE BRACKET|REVERSE SOLIDUS|RIGHT SQUARE BRACKET|CIRCUMFLEX ACCENT|LOW LINE|GRAVE ACCENT|LEFT CURLY BRACKET|VERTICAL LINE|RIGHT CURLY BRACKET|TILDE'.split(
     '|',

@@ -20,7 +20,7 @@ const isDigit = (char: number) => char >= 0x30 && char <= 0x39;
 const isLetter = (char: number) => (char >= 0x41 && char <= 0x5a) || (char >= 0x61 && char <= 0x7a);
 const code = (char: string) => char.charCodeAt(0);
 
-/** Parses a pattern like java.util.regex.Pattern. Throws a JavaRegexError with its message. */
+/** Parses a pattern like java.util.regex.Pattern. Throws a JavaRegexError with Java's message. */
 export function parsePattern(pattern: string): ParsedPattern {
   const reader = new PatternReader(pattern);
   try {

@@ -37,7 +37,7 @@ export const Flag = {
   unicodeClasses: 0x100,
 } as const;
 
-/** A malformed or unsupported pattern, with Java's message. */
+/** A malformed pattern, with Java's message, or a pattern that is too long or needs too many steps for a text. */
 export class JavaRegexError extends Error {}
 
 /** `Character.toUpperCase`: a letter whose upper-case form has several letters stays unchanged. */

@@ -11,7 +11,7 @@ export interface MemberData {
 export interface StickyGroup {
   readonly members: readonly GroupSubscription[];
   readonly partitions: PartitionRacks;
-  /** Previous partitions by member, without those that another member received later. */
+  /** Previous partitions by member, without those that another member claims for a later or the same generation. */
   readonly owned: ReadonlyMap<string, TopicPartition[]>;
   readonly memberData: ReadonlyMap<string, MemberData>;
   readonly newestGeneration: number;

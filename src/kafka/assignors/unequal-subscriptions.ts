@@ -80,7 +80,9 @@ class UnequalAssignment {
     return kept;
   }
 
-  /** Assigns first the partitions that have a replica in the rack of a subscriber, then the others. */
+  /**
+   * Assigns partitions to subscribers that have no rack or share a rack with a replica, and then the rest to any subscribers.
+   */
   #assignAll(free: readonly TopicPartition[]): void {
     const { racks } = this.#group;
     const remaining = racks.usesRacks ? free.filter((tp) => !this.#assignOne(tp, true)) : free;

@@ -43,8 +43,8 @@ const UNKNOWN_MEMBER = { memberId: '', groupGenerationId: -1 };
 const UNKNOWN_PRODUCER = { producerId: -1, producerEpoch: -1 };
 
 /**
- * Brokers do not report a client's authorizations for groups and transactional ids. The survey probes them with requests that
- * always fail, but only after the authorization check: a heartbeat of an unknown member, and the end of an unknown transaction.
+ * The survey probes the client's authorizations for groups and transactional ids with requests that always fail, but only
+ * after the authorization check: a heartbeat of an unknown member, and the end of an unknown transaction.
  */
 export class KafkaSurvey implements Survey {
   readonly #cluster: Cluster;
@@ -168,7 +168,7 @@ function allowedBy(operations: number): ReadonlySet<AclOperation> {
   return new Set(OPERATION_BITS.flatMap(([name, bit]) => ((operations & (1 << bit)) === 0 ? [] : [name])));
 }
 
-/** Replaces the response of a request that failed, because older brokers do not support it. */
+/** The result if a request fails, which usually means that the broker is too old for it. */
 function ifUnsupported(): undefined {
   return undefined;
 }

@@ -69,9 +69,9 @@ const ASSIGNORS: Readonly<Record<string, AssignorName>> = lookupTable({
 });
 
 /**
- * Internal property that identifies the owner of a consumer whose client id is used at most once. The group member uses
- * `<client.id>-<owner>` as its client id, so that a stale member of the same owner can be recognized. All other requests use
- * `client.id`.
+ * Internal property that identifies the owner of a consumer whose client id no other running consumer uses. The group member
+ * uses `<client.id>-<owner>` as its client id, so that a stale member of the same owner can be recognized. All other requests
+ * use `client.id`.
  */
 export const MEMBER_OWNER = 'sluice.group.member.owner';
 

@@ -75,8 +75,8 @@ const MAX_IN_FLIGHT = 'max.in.flight.requests.per.connection';
 const IDEMPOTENT_IN_FLIGHT = 5;
 
 /**
- * Idempotence is enabled by default. If it is not enabled explicitly, settings that contradict it disable it. If it is enabled
- * explicitly, such settings are rejected (ProducerConfig).
+ * Idempotence is enabled by default. If it is not enabled explicitly, values of `acks` and `retries` that contradict it
+ * disable it. If it is enabled explicitly, such values are rejected (ProducerConfig).
  */
 function readIdempotence(reader: PropertyReader, acks: ProducerConfig['acks'], logger: Logger): boolean {
   const idempotent = reader.boolean('enable.idempotence', true);

@@ -285,7 +285,7 @@ function isConnectionFailure(error: unknown): boolean {
   return CONNECTION_FAILURES.has((error as { name?: string }).name ?? '');
 }
 
-/** All sockets share one read buffer; the callback copies the bytes before it returns. */
+/** All sockets without TLS share one read buffer; the callback copies the bytes before it returns. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(256 * 1024);
 
 function emitData(this: Socket, bytesRead: number): boolean {

@@ -176,8 +176,8 @@ export class Cluster {
   }
 
   /**
-   * Returns the node name as in Java's metrics, which distinguish coordinators from brokers and have a single name for all
-   * bootstrap servers.
+   * Returns the node name as in Java's metrics, which distinguish coordinators from brokers. All bootstrap servers have the
+   * name of Java's first one.
    */
   #nodeName(address: BrokerAddress, purpose: Purpose): string {
     const text = addressText(address);

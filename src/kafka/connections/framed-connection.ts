@@ -14,7 +14,7 @@ import { ResponseReader } from '../protocol/response-reader.ts';
  *
  * - A FrameReader splits the stream into responses. kafkajs copies each response twice and keeps every chunk that the socket
  * read, which costs 0.2 µs of the 3 µs per record of 400 bytes.
- * - Request bodies are written in pieces. The encoders of kafkajs copy a body three times into zeroed memory, which
+ * - Produce requests are written in pieces. The encoders of kafkajs copy a body three times into zeroed memory, which
  * costs as much as the rest of a source task.
  * - Responses to authentication are decoded here, because the decoder of kafkajs does not check lengths. After a negative
  * length, that decoder would move back in the response and read the same bytes for up to 2^31 list entries.
@@ -62,7 +62,7 @@ export class FramedConnection extends Connection {
     return response.parse(decoded);
   }
 
-  /** Called for each chunk. The socket may overwrite its bytes afterwards. */
+  /** Called for each chunk. The socket may overwrite the chunk afterwards. */
   override processData(bytes: Buffer): void {
     // A destroyed socket may still deliver a chunk.
     if (this.socket.destroyed) return;
@@ -85,7 +85,7 @@ export class FramedConnection extends Connection {
   }
 }
 
-/** Decoders of the requests that kafkajs sends itself. */
+/** Decoders of the responses to requests that kafkajs sends itself. */
 const AUTHENTICATION_DECODERS: Readonly<Record<string, (payload: Buffer) => unknown>> = {
   SaslHandshake: (payload) => {
     const reader = new ResponseReader(payload, 'SaslHandshake');

@@ -149,7 +149,7 @@ export class TopicMetadata {
       const { topic, topicErrorCode, isInternal, partitionMetadata } = found;
       if (others?.has(topic) !== true) this.#handleTopicError(topic, topicErrorCode);
       if (isInternal) this.#internal.add(topic);
-      // During a leader election, the broker does not report the partition count.
+      // With LEADER_NOT_AVAILABLE, the response has no partitions, so the last known count is kept.
       const known = topicErrorCode === ErrorCode.leaderNotAvailable ? this.#counts.get(topic) : undefined;
       const count = topicErrorCode === ErrorCode.none ? partitionMetadata.length : known;
       if (count !== undefined) counts.set(topic, count);

@@ -69,7 +69,7 @@ export class ConsumerOffsets {
     );
   }
 
-  /** Returns the log end offsets. With `read_uncommitted`, the end is after the records of open transactions. */
+  /** Returns the high watermarks, or with `read_committed` the last stable offsets. */
   ends(
     partitions: readonly TopicPartition[],
     isolation: Isolation = this.#config.isolation,

@@ -23,15 +23,15 @@ import { StartPositions } from './start-positions.ts';
 import { TopicMetadata, type TopicInterest } from '../connections/topic-metadata.ts';
 
 /**
- * Minimum time between two yields to I/O by polls that return records. Without these yields, a caller that polls in a loop
- * would starve the event loop.
+ * If this time has passed since the last yield to I/O, a poll yields first. Without these yields, a caller that polls in a
+ * loop would starve the event loop.
  */
 const YIELD_AFTER_MS = 5;
 
 /**
  * A consumer with the contract of the Java consumer. Metadata, fetching and heartbeats run in the background and notify
- * `#progress`; they do not depend on `poll`. Records are delivered by `poll` only, and rebalance callbacks by `poll`, `close`
- * and `handOver` only. About `fetch.max.bytes` are buffered ahead of the caller, not counting paused partitions.
+ * `#progress`; they do not depend on `poll`. Only `poll` and `pollBlocks` deliver records. Only these, `close` and `handOver`
+ * call the rebalance listener. About `fetch.max.bytes` are buffered ahead of the caller, not counting paused partitions.
  */
 export class KafkaConsumer implements Consumer {
   readonly #cluster: Cluster;

@@ -31,8 +31,9 @@ export class FetchBuffers {
   /**
    * Appends blocks with a total of up to `max` records, in offset order per partition. A partition keeps its turn until one
    * fetch response has been read to its end. Stops early after decompressing `MAX_TAKEN_BYTES`, because small batches may
-   * decompress to large ones. `moved` is true if a position advanced, including positions that only passed aborted records or
-   * transaction markers. If a record is corrupt, the records before it are returned together with the failure.
+   * decompress to large ones. `moved` is true if a partition had buffered data: its position advanced, possibly only past
+   * aborted records or transaction markers, or the data was corrupt. The records before a corrupt one are returned with the
+   * failure.
    */
   take(into: RecordBlock[], max: number): { readonly moved: boolean; readonly failure: Error | undefined } {
     let moved = false;

@@ -4,9 +4,9 @@ import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 import type { AbortedTransaction } from '../records/record-set.ts';
 
 /**
- * Version for brokers before Kafka 3.1, which identify topics by name. kafkajs does not decode the response, because it would
- * decode every record into an object, at 6 to 9 µs per record, with string offsets and without the order of headers. Here,
- * record sets stay bytes until they are read.
+ * Version for brokers before Kafka 3.1, which identify topics by name. The decoder of kafkajs is not used. It would decode
+ * every record into an object, at 6 to 9 µs per record, with string offsets and without the order of headers. Here, record
+ * sets stay bytes until they are read.
  */
 const BY_NAME = 11;
 /**
@@ -45,7 +45,7 @@ export interface FetchedPartition {
   readonly errorCode: number;
   /** -1 on error. */
   readonly highWatermark: number;
-  /** First offset of the oldest open transaction; -1 on error. */
+  /** First offset of the oldest open transaction, or the high watermark if none is open; -1 on error. */
   readonly lastStableOffset: number;
   readonly aborted: readonly AbortedTransaction[];
   /** Replica to read from instead of the leader (KIP-392); -1 for the leader. */

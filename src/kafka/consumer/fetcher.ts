@@ -98,7 +98,7 @@ export class Fetcher {
     for (const signal of this.#loops.values()) signal.notify();
   }
 
-  /** See `FetchBuffers.take`. A failure is thrown by the next poll. */
+  /** See `FetchBuffers.take`, whose `moved` is returned. A failure is thrown by the next poll. */
   take(into: RecordBlock[], max: number): boolean {
     const { moved, failure } = this.#buffers.take(into, max);
     this.#failure = failure ?? this.#failure;

@@ -4,7 +4,7 @@ import type { TopicMetadata } from '../connections/topic-metadata.ts';
 import type { PartitionPosition } from '../api.ts';
 import { listOffsets, OffsetTime, type Leaders } from './offsets.ts';
 
-/** One attempt to list the end offsets. With `readCommitted`, the end is before the first open transaction; see `listOffsets`. */
+/** One attempt to list the high watermarks, or with `readCommitted` the last stable offsets; see `listOffsets`. */
 export async function logEndOffsets(
   partitions: readonly TopicPartition[],
   metadata: TopicMetadata,

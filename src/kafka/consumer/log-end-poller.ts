@@ -7,8 +7,8 @@ import type { PartitionBuffer } from './partition-buffer.ts';
 const EVERY_MS = 5000;
 
 /**
- * Polls the log end offsets of partitions that are currently not fetched (paused, or with full buffers), so that their lag stays up
- * to date.
+ * Polls the high watermarks of partitions that are currently not fetched (paused, or with full buffers), so that their lag
+ * stays up to date.
  */
 export class LogEndPoller {
   readonly #cluster: Cluster;

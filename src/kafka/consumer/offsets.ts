@@ -34,7 +34,7 @@ const LOST_GENERATION_CODES: ReadonlySet<number> = new Set([
   ErrorCode.fencedInstanceId,
 ]);
 
-/** Error codes of a stale member epoch; the next heartbeat returns the current one. */
+/** Error codes of a stale member epoch. The next heartbeat returns the current epoch, or the member is fenced and rejoins. */
 const STALE_EPOCH_CODES: ReadonlySet<number> = new Set([
   ErrorCode.unknownMemberId,
   ErrorCode.fencedMemberEpoch,
@@ -144,9 +144,9 @@ function checkGroupCode(cluster: Cluster, groupId: string, code: number): void {
 }
 
 /**
- * One attempt to list the earliest offsets, the log end offsets, or the first offsets at or after a time in milliseconds since
- * the epoch (-1 if there is no such record). With `readCommitted`, the end is the last stable offset, which precedes the first
- * open transaction.
+ * One attempt to list the earliest offsets, the high watermarks (`OffsetTime.latest`), or the first offsets at or after a
+ * time in milliseconds since the epoch (-1 if there is no such record). With `readCommitted`, the last stable offsets are
+ * listed instead of the high watermarks.
  */
 export async function listOffsets(
   cluster: Cluster,

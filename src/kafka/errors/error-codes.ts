@@ -86,7 +86,7 @@ interface CodeEntry {
   readonly message: string;
 }
 
-/** Codes that kafkajs does not know. Those above 88 are newer than its last release. */
+/** Codes above 88, which kafkajs does not know. */
 const NEWER_CODES: readonly (CodeEntry & { code: number })[] = [
   { code: 89, name: 'THROTTLING_QUOTA_EXCEEDED', retriable: true, message: 'The throttling quota has been exceeded' },
   { code: 90, name: 'PRODUCER_FENCED', retriable: false, message: 'There is a newer producer with the same id' },
@@ -120,7 +120,7 @@ const NEWER_CODES: readonly (CodeEntry & { code: number })[] = [
   { code: 106, name: 'FETCH_SESSION_TOPIC_ID_ERROR', retriable: true, message: 'The fetch session changed' },
 ];
 
-/** Current names of codes for which kafkajs uses the names from before Kafka 2.4. */
+/** Current names of codes for which kafkajs uses outdated names. */
 const RENAMED: Readonly<Record<string, string>> = {
   UNKNOWN: 'UNKNOWN_SERVER_ERROR',
   NOT_LEADER_FOR_PARTITION: 'NOT_LEADER_OR_FOLLOWER',

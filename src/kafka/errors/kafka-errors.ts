@@ -63,8 +63,8 @@ export class BrokerUnreachableError extends RetriableError {}
 export class DroppedError extends BrokerUnreachableError {}
 
 /**
- * The broker rejected the client (`sasl`), or the TLS handshake failed because one side does not trust the other (`ssl`). Not
- * retriable.
+ * The broker rejected the client's credentials (`sasl`), or the TLS handshake failed, for example because one side does not
+ * trust the other (`ssl`). Not retriable.
  */
 export class AuthenticationError extends SluiceError {
   constructor(kind: 'sasl' | 'ssl', message: string, options: { cause?: unknown } = {}) {

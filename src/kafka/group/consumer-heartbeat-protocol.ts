@@ -10,7 +10,7 @@ export type PartitionsById = ReadonlyMap<string, readonly number[]>;
 export interface MemberHeartbeat {
   readonly groupId: string;
   readonly memberId: string;
-  /** 0 joins the group, -1 leaves it, and -2 leaves it temporarily (static members). */
+  /** The current epoch of the member. 0 joins the group, -1 leaves it, and -2 leaves it temporarily (static members). */
   readonly memberEpoch: number;
   readonly instanceId: string | undefined;
   readonly rackId: string | undefined;

@@ -18,7 +18,7 @@ export class CoordinatorContact {
     return this.#lastAt;
   }
 
-  /** True while the last request to the coordinator has received no response. */
+  /** True if the last request to the coordinator failed with a retriable error, such as a missing response. */
   get unanswered(): boolean {
     return this.#unanswered;
   }

@@ -3,8 +3,9 @@ import { Meter, SampledStat, type MetricWindow } from '../../observe/metrics/sam
 export type GroupRequest = 'join' | 'sync' | 'heartbeat';
 
 /**
- * Metrics of the group coordinator requests of this process
- * (org.apache.kafka.clients.consumer.internals.AbstractCoordinator.GroupCoordinatorMetrics). Only successful requests are counted.
+ * Metrics of a client's requests to the coordinator of its group
+ * (org.apache.kafka.clients.consumer.internals.AbstractCoordinator.GroupCoordinatorMetrics). Requests that return an error
+ * are not counted, except heartbeats with REBALANCE_IN_PROGRESS.
  */
 export class GroupCoordinatorMetrics {
   readonly #counts: Readonly<Record<GroupRequest, Meter>>;

@@ -41,7 +41,10 @@ export class GroupJoin {
     this.#logger = logger;
   }
 
-  /** Sends one JoinGroup and one SyncGroup. Rejects if restarting the rebalance cannot resolve the error. */
+  /**
+   * Sends one JoinGroup and one SyncGroup. Resolves with `restart` or `lost` for errors that the next JoinGroup resolves.
+   * Rejects for all others, some of which are retriable.
+   */
   async run(): Promise<JoinOutcome> {
     const joined = await this.#joinGroup();
     if (typeof joined === 'string') return joined;

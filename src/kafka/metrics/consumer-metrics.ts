@@ -48,7 +48,7 @@ export class ConsumerMetrics {
     this.#lastPollAt = at;
   }
 
-  /** Counts the records that a poll returned. */
+  /** Counts the records that a poll returned. Unlike in Java, `records-per-request-avg` is their average per poll. */
   consumed(records: number): void {
     const at = now();
     this.#records.record(records, at);

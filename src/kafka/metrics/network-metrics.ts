@@ -123,6 +123,7 @@ export class NetworkMetrics {
     const domain = DOMAINS[this.kind];
     const prefix = PREFIXES[this.kind];
     const tags = { 'client-id': this.clientId };
+    // Clients have no I/O thread of their own, so the event loop of this thread is measured, since the previous call.
     const loop = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(loop, this.#loop);
     this.#loop = loop;

@@ -80,7 +80,8 @@ export class BatchSender {
   }
 
   /**
-   * Adds a batch to its queue. `delivery` completes when the batch completes. The caller must call `wake` after the last batch.
+   * Adds a batch to its queue. `delivery` is notified when the batch completes. The caller must call `wake` after the last
+   * batch.
    */
   enqueue({ topic, partition, records, packed, byteLength }: NewBatch, delivery: Delivery): void {
     const key = topicPartitionKey(topic, partition);
@@ -149,7 +150,7 @@ export class BatchSender {
     return queue.next(this.#identity.idempotent) !== undefined;
   }
 
-  /** Sends one request with the first batch of each queue. Resolves when the next request may be sent. */
+  /** Sends one request with the next batch of each queue. Resolves when the next request may be sent. */
   async #sendFirst(lane: Lane, queues: readonly SendQueue[]): Promise<void> {
     let producer: ProducerId | undefined;
     try {

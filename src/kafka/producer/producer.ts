@@ -247,7 +247,9 @@ export class KafkaProducer implements Producer {
     );
   }
 
-  /** Returns Java's default partitioner: by the hash of the key. Records without a key go to one random partition per topic. */
+  /**
+   * Returns a partitioner for one call: Java's hash of the key, or one random partition per topic for records without a key.
+   */
   #partitioner(): Partitioner {
     const sticky = new Map<string, number>();
     return ({ topic, partition, key }) => {

@@ -4,8 +4,8 @@ import type { ConsumedRecord } from './consumed-record.ts';
 const COPY_FACTOR = 2;
 
 /**
- * Copies key, value and header values, unless they make up most of their buffer. Otherwise a small retained record would keep
- * its whole decompressed batch in memory.
+ * Copies a key, value or header value, unless it makes up at least half of its buffer. Otherwise a small retained record
+ * would keep its whole decompressed batch in memory.
  */
 export function ownedRecord(record: ConsumedRecord): ConsumedRecord {
   const { key, value, headers } = record;

@@ -36,7 +36,7 @@ export function writeInt64(bytes: Buffer, value: number, at: number): void {
   bytes.writeUInt32BE(((value % TWO_TO_32) + TWO_TO_32) % TWO_TO_32, at + 4);
 }
 
-/** Returned by `batchEnd` if the broker truncated the batch at the size limit. */
+/** Returned by `batchEnd` at the end of the bytes, and for a batch that the broker truncated at the size limit. */
 export const CUT_OFF = -1;
 /** Returned by `batchEnd` if the batch is corrupt or of another format; `batchDamage` explains why. */
 export const DAMAGED = -2;

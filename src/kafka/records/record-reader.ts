@@ -23,7 +23,7 @@ export interface RecordColumns {
   readonly valueEnds: Int32Array;
   /** Position of the header count of each record that has headers; absent if no record has headers. */
   headersAt: (number | undefined)[] | undefined;
-  /** Grows the columns by this number of records. */
+  /** Grows the columns if they do not have the capacity for this number of further records. */
   reserve(records: number): void;
 }
 

@@ -1,9 +1,9 @@
 import type { MetricSet, MetricValue } from './metric-set.ts';
 
 /**
- * Merges sets with the same group and tags. Clients with the same id, in all threads, are shown as one, because a page
- * may contain a name with the same labels only once. Counts and rates are added. For maxima, the largest value is used;
- * for other values, the first known one.
+ * Merges sets with the same group and tags. Clients with the same id, in all threads, are shown as one, because a
+ * response of `/metrics` may contain a name with the same labels only once. Counts and rates are added. For maxima, the
+ * largest value is used; for other values, the first known one.
  */
 export function mergedSets(sets: readonly MetricSet[]): readonly MetricSet[] {
   const merged = new Map<string, MetricSet>();

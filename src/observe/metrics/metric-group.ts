@@ -1,4 +1,4 @@
-/** `text`: the value is not a number; a page shows it as a label of a sample with the value 1. */
+/** `text`: the value is not a number; `/metrics` shows it as a label of a sample with the value 1. */
 export type MetricKind = 'counter' | 'gauge' | 'text';
 
 /** Type and help text of an attribute. */

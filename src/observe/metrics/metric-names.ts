@@ -2,7 +2,7 @@ import type { MetricDomain, MetricSet } from './metric-set.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** The name of an attribute on a page. */
+/** The name of an attribute in a response of `/metrics`. */
 export interface MetricName {
   readonly name: string;
   /** If set, the value is the text of this label, and the sample is 1. */
@@ -47,8 +47,8 @@ const STRIMZI_TEXTS: Readonly<Record<string, readonly string[]>> = {
 /**
  * The names that jmx_exporter produces with the rules of Strimzi's examples (strimzi-kafka-operator,
  * kafka-connect-metrics.yaml): `kafka_connect_worker_connector_count`,
- * `kafka_connect_sink_task_sink_record_read_total{connector,task}`. Attributes that the rules omit are named in the
- * same way.
+ * `kafka_connect_sink_task_sink_record_read_total{connector,task}`. Numeric attributes that the rules omit are named in the
+ * same way; text attributes that the rules omit are left out.
  */
 const strimzi: MetricNaming = {
   names(of, attribute, isText) {

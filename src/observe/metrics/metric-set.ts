@@ -1,7 +1,7 @@
 /** The domains in which Java's clients and its Connect worker register their MBeans. */
 export type MetricDomain = 'kafka.connect' | 'kafka.consumer' | 'kafka.producer' | 'kafka.admin.client';
 
-/** A number, or a text that a page shows as a label. NaN: nothing was measured yet, as in Java. */
+/** A number, or a text that `/metrics` shows as a label. NaN: nothing was measured yet, as in Java. */
 export type MetricValue = number | string;
 
 /**
@@ -16,7 +16,7 @@ export interface MetricSet {
   readonly values: Readonly<Record<string, MetricValue>>;
 }
 
-/** A set of metrics of the worker itself. */
+/** A set of metrics of the worker, its connectors or its tasks, but not of their Kafka clients. */
 export function connectMetrics(
   group: string,
   tags: Readonly<Record<string, string>>,

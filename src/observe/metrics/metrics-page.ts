@@ -21,7 +21,7 @@ interface Family {
    * the name would count values twice.
    */
   readonly writer: string;
-  /** Samples as they are written to the page. */
+  /** The lines of the samples, as they are sent. */
   readonly lines: string[];
 }
 
@@ -37,7 +37,7 @@ interface Shown {
 /** How attributes are shown, cached by naming, domain and group, then by attribute. The number of attributes is limited. */
 const shownAttributes = new Map<string, Map<string, Shown>>();
 
-/** One page of samples, in the given namings. */
+/** The body of one response of `/metrics`: samples in the given namings. */
 export class MetricsPage {
   readonly #namings: readonly NamingName[];
   readonly #families = new Map<string, Family>();
@@ -46,7 +46,7 @@ export class MetricsPage {
     this.#namings = namings;
   }
 
-  /** Adds a metric of Connect or of its clients in every naming. Help texts come from METRIC_GROUPS. */
+  /** Adds metrics of Connect or of its clients in every naming. Help texts come from METRIC_GROUPS. */
   add(set: MetricSet): void {
     for (const naming of this.#namings) {
       const pairs = pairsText(NAMINGS[naming].labels(set));
@@ -93,7 +93,7 @@ export class MetricsPage {
     this.#family(name, { type, help }, OWN);
   }
 
-  /** Yields the text of the page, one family at a time. */
+  /** Yields the text of the response, one metric family at a time. */
   *pieces(format: MetricsFormat): Generator<string> {
     for (const [name, family] of this.#families) {
       const [shown, type] = format === 'text' ? [name, family.type] : this.#inOpenMetrics(name, family);

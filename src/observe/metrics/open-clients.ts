@@ -8,7 +8,7 @@ export interface MeasuredClient {
 /** The Kafka clients of this thread that are open now. */
 export const openClients = new Set<MeasuredClient>();
 
-/** The counts of all open clients, as plain data. */
+/** The metrics of all open clients of this thread, as plain data. */
 export function clientSets(): readonly MetricSet[] {
   return [...openClients].flatMap((client) => client.sets());
 }

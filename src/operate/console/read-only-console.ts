@@ -7,8 +7,8 @@ const READING =
   /^\/ui\/(?:connector-plugins\/[^/]+\/validate|connectors\/[^/]+\/messages|sql\/(?:login|logout|run))\/?$/;
 
 /**
- * Refuses requests under `/ui` that may write, and previews, which write and roll back. Called if `console.read.only`
- * is set.
+ * Refuses requests under `/ui` that may write. Previews are refused because they write and roll back; lists of tables
+ * are refused too. Called if `console.read.only` is set.
  * @throws RequestError 403
  */
 export function refuseWrites({ method, path }: Context): void {

@@ -51,7 +51,8 @@ export class ConnectorDeadLetters {
   /**
    * Groups the dead-letter records among the first `limit` records of the topic. Returns the groups and the progress of
    * the reading as JSON text without secrets.
-   * @throws RequestError 404: no such connector, or it has no dead-letter topic
+   * @throws RequestError 404: no such connector, or it has no dead-letter topic; 400: it is not a sink, or its
+   * configuration is not valid
    */
   async groups(connector: string, limit: number, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
@@ -127,8 +128,8 @@ export class ConnectorDeadLetters {
   }
 
   /**
-   * One dead-letter record in full, as JSON text: the decoded record, the bytes, the fault, and all headers of the
-   * original record.
+   * One dead-letter record as JSON text: the decoded record, the first 64 KiB of its key and value, the fault, and the
+   * headers of the original record (at most 1,000).
    * @throws RequestError 404: the connector has no such dead-letter record
    */
   async record(connector: string, partition: number, offset: number, signal: AbortSignal): Promise<string> {
@@ -169,8 +170,8 @@ export class ConnectorDeadLetters {
   }
 
   /**
-   * Decodes the examples of groups. If this fails, for example because the schema registry is unreachable, the groups
-   * are still shown, with the error in place of each record.
+   * Decodes dead-letter records. If this fails, for example because the schema registry is unreachable, the answer has
+   * the error in place of each decoded record.
    */
   async #decoded(
     ready: ReadyConnector,

@@ -186,8 +186,8 @@ class Scan {
 }
 
 /**
- * Removes consumer overrides that are meant for the task: this consumer starts at the earliest existing record, and
- * joins no group.
+ * Removes consumer overrides that are meant for the task. If the first records of a range no longer exist, this consumer
+ * must start at the earliest existing one, and it joins no group.
  */
 function readingConfig(config: ConnectorConfig): ConnectorConfig {
   const without = new Set(['consumer.override.auto.offset.reset', 'consumer.override.group.instance.id']);

@@ -220,8 +220,8 @@ function limitOf(context: Context): number {
 }
 
 /**
- * The last faults of all tasks, newest first, as reported by the workers that run them. `unanswered`: tasks whose
- * faults are not included.
+ * The last 100 faults of the tasks, newest first, as reported by the workers that run them. `unanswered`: tasks whose
+ * faults are not included, because their workers did not answer or because they are not among the first 100 tasks.
  */
 async function connectorFaults(
   context: Context,

@@ -79,8 +79,8 @@ export class ReplayCounts {
   }
 
   /**
-   * Called when a partition is assigned to the task. `position`: the committed position, which may be after the records
-   * that an earlier task has counted.
+   * Called when a partition is assigned to the task. `position`: the committed offset, which may be after the records that
+   * an earlier task has counted.
    * @returns the offset at which reading starts
    */
   assigned(partition: number, position = 0): number {
@@ -88,7 +88,7 @@ export class ReplayCounts {
   }
 
   /**
-   * Called when the task seeks to a position.
+   * Called when the task seeks to an offset.
    * @returns the offset at which reading resumes, so that the counts miss no record
    */
   sought(partition: number, position: number): number {
@@ -139,7 +139,7 @@ export class ReplayCounts {
     if (Date.now() >= this.#reportAtMs) this.#report();
   }
 
-  /** Called when all records before the positions are stored, or have failed again. */
+  /** Called when all records before these offsets are stored, or have failed again. */
   committed(positions: readonly PartitionOffset[]): void {
     for (const { partition, offset } of positions) {
       const part = this.#parts.get(partition);

@@ -70,7 +70,7 @@ interface HealthDependencies {
 const MAX_ATTENTION = 100;
 const MAX_REASONS = 100;
 const EXPECTED: ReadonlySet<Verdict> = new Set(['RUNNING', 'PAUSED', 'STOPPED']);
-/** A summary of many connectors blocks the event loop for at most this long. */
+/** A summary of many connectors is computed in turns that block the event loop for about this long. */
 const TURN_MS = 5;
 
 /** The verdict on each connector, from the figures of all its workers. */
@@ -135,8 +135,8 @@ export class ConnectorHealth implements HerderListener {
   }
 
   /**
-   * Verdicts on the connectors that have tasks on this worker, from these tasks alone. `reports`: their current
-   * reports.
+   * Verdicts on the connectors that have tasks or a failed instance on this worker, from these alone. `reports`: the
+   * current reports of the tasks.
    */
   async ownVerdicts(reports: readonly TaskReport[]): Promise<readonly Pick<HealthView, 'name' | 'verdict'>[]> {
     const statuses = this.#ownParts(this.#statuses());
@@ -160,8 +160,8 @@ export class ConnectorHealth implements HerderListener {
   }
 
   /**
-   * The summary of all connectors. Without `ask`, the summary includes only the connectors that have tasks on this worker,
-   * and is computed from these tasks alone.
+   * The summary of all connectors. Without `ask`, the summary includes only the connectors that have tasks or a failed
+   * instance on this worker, and is computed from these alone.
    */
   async summary(ask: AskWorker | undefined): Promise<HealthSummary> {
     const isOwn = ask === undefined;

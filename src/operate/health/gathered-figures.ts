@@ -44,7 +44,10 @@ export class SilentWorkers {
   /** Times of `performance.now()`: when the first request without an answer began, and when the last one did. */
   readonly #known = new BoundedMap<string, { readonly since: number; readonly last: number }>(MAX_REMEMBERED);
 
-  /** Gathers the figures of all workers. Never rejects. */
+  /**
+   * Gathers the figures of these workers. The first 100 are asked; all others are reported as silent for 0 ms. Never
+   * rejects.
+   */
   async ask(
     workers: readonly string[],
     ask: AskWorker,

@@ -5,8 +5,8 @@ import type { Thresholds } from './verdict.ts';
 type Config = Readonly<Record<string, string>>;
 
 /**
- * The thresholds of a connector: its own options, otherwise those of the worker. An option that cannot be parsed, such
- * as a variable, counts as absent.
+ * The thresholds of a connector: its own options, otherwise those of the worker. If one of its options cannot be parsed,
+ * for example because it is a variable, none of them is used.
  */
 export function thresholdsOf(config: Config, worker: Config): Thresholds {
   const options = readable(config) ?? readable({}, worker) ?? parseOptions(healthOptions, {});

@@ -1,7 +1,10 @@
 import { restartClause, type RestartView } from '../restarts/restart-view.ts';
 import type { Verdict } from './verdicts.ts';
 
-/** Figures of a task. Members are absent if the worker of the task does not answer or the task does not run. */
+/**
+ * Figures of a task. If the worker of the task does not answer or the task does not run, optional members are absent, and the
+ * others are 0, empty or `null`.
+ */
 export interface TaskFigures {
   readonly task: number;
   readonly state: string;
@@ -238,7 +241,7 @@ function withoutPartitions({ type, tasks, silentWorkers, isPartial = false }: Co
   const isSettled = tasks.every(({ isInGroup = false }) => isInGroup);
   const why = isSettled
     ? 'other members of its consumer group have all of them, or the topics have none'
-    : 'its consumer group is being divided';
+    : 'its consumer group is rebalancing';
   return { ms, sentence: `No task has had a partition for ${seconds(ms)}: ${why}.` };
 }
 
@@ -276,13 +279,13 @@ const WRAPPERS =
 const PACKAGE = /^(?:[a-z][\w$]{0,60}\.){1,12}(?=[A-Z])/;
 
 /**
- * An error of Node itself, such as `connect ECONNREFUSED 127.0.0.1:1`. The errors around it name the server that could
+ * An error of Node.js itself, such as `connect ECONNREFUSED 127.0.0.1:1`. The errors around it name the server that could
  * not be reached.
  */
 const SYSTEM_ERROR = /^java\.lang\.RuntimeException: [a-z]{1,30} E[A-Z]{3,30}\b/;
 
 /**
- * The innermost cause in a trace, because the outer causes only say that the task ended, not why. An error of Node does
+ * The innermost cause in a trace, because the outer causes only say that the task ended, not why. An error of Node.js does
  * not name the server. If it is the innermost cause, the cause around it is used instead, or the outermost of several
  * consecutive causes of that class. If the trace names the record, the position of the record is appended.
  */

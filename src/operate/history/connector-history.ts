@@ -38,7 +38,7 @@ const RECORD_MS = 2000;
 
 /**
  * The changes of connectors, who made them, and earlier configurations. The worker that makes a change records it; the
- * leader records changes that were made by others.
+ * leader records the changes that no worker has recorded (UnrecordedChanges).
  */
 export class ConnectorHistory implements HerderListener, ChangeRecorder {
   readonly #dependencies: HistoryLogDependencies;
@@ -99,7 +99,10 @@ export class ConnectorHistory implements HerderListener, ChangeRecorder {
     );
   }
 
-  /** The changes of a connector, the newest first. Throws a RequestError 404 for a connector that never existed. */
+  /**
+   * The changes of a connector, the newest first. Throws a RequestError 404 if the connector does not exist and has no
+   * history.
+   */
   async items(connector: string): Promise<HistoryItem[]> {
     const entries = await this.#read(connector);
     const secretKeys = new Set(entries.flatMap((entry) => entry.secretKeys));

@@ -96,7 +96,7 @@ function addVerdict(page: MetricsPage, connector: string, verdict: Verdict): voi
   }
 }
 
-/** A page of many tasks blocks the event loop for at most this long. */
+/** The metrics of many tasks are collected in turns that block the event loop for about this long. */
 const TURN_MS = 5;
 let turnBeganAt = 0;
 

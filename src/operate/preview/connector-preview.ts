@@ -30,8 +30,8 @@ const NO_TOPIC = 'preview';
 const DEFAULT_COUNT = 10;
 const READ_TIMEOUT_MS = 10_000;
 /**
- * Time limit of a whole preview. It is shorter than the limits after which the thread of the preview is terminated and
- * the request times out (90 s).
+ * Time limit of a whole preview. It is shorter than the limits after which the thread of the preview is terminated
+ * (85 s) and the request times out (90 s).
  */
 const TIMEOUT_MS = 80_000;
 

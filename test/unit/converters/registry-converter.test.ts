@@ -273,7 +273,7 @@ describe('converters with a schema registry', () => {
       registry.add('t-value', { schema: ROW });
       const made = converter();
       registry.intercept = () => ({ status: 503, body: 'overloaded' });
-      await assert.rejects(read(made, ROW_42), isUnavailable(/did not answer GET \/schemas\/ids\/1.*503/));
+      await assert.rejects(read(made, ROW_42), isUnavailable(/request GET \/schemas\/ids\/1.* failed: .*503/));
       registry.intercept = undefined;
       await assert.rejects(read(made, ROW_42), UnavailableError, 'a failure is given again for a second');
       const { value } = await until(() => read(made, ROW_42), 'the schema is fetched');
@@ -302,7 +302,7 @@ describe('converters with a schema registry', () => {
       registry.intercept = () => ({ status: 404, body: '<html>not here</html>' });
       await assert.rejects(
         read(converter(), ROW_42),
-        isUnavailable(/HTTP 404, which is not the answer of a schema registry/),
+        isUnavailable(/HTTP 404, which is not the response of a schema registry/),
       );
       registry.intercept = () => ({ status: 302, body: '' });
       await assert.rejects(read(converter(), ROW_42), isUnavailable(/HTTP 302/));

@@ -21,7 +21,7 @@ export const NO_FIELDS: Fields = {
   ...{ fromOffset: '', offset: '', fromTime: '', time: '' },
 };
 
-/** Positions that limit a page: `before` to older messages, for the next page; `after` to newer ones. */
+/** Positions that limit a page: `before` (where the previous page ended) to older messages, `after` to newer ones. */
 interface Limits {
   readonly before?: readonly Position[] | undefined;
   readonly after?: readonly Position[] | undefined;
@@ -100,7 +100,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Minimum length of a start that is left out, in characters. */
+/** Minimum length, in characters, of the text before `data` or `payload` for it to be replaced. */
 const MIN_ENVELOPE = 40;
 
 /**

@@ -13,8 +13,8 @@ export interface CdcTable {
   readonly name: string;
   readonly columns: readonly JsonDbColumn[];
   /**
-   * Equal for equal names of the table and its columns and equal texts of types, regardless of white space and of the order
-   * of JSON members.
+   * Equal if database, schema, table, column names and the texts of the types are equal. White space and the order of
+   * JSON members make no difference.
    */
   readonly signature: string;
 }

@@ -19,7 +19,7 @@ export interface JsonDbTable {
   readonly columns: readonly JsonDbColumn[];
   readonly indexes: ReadonlyMap<string, number>;
   readonly shape: TableShape;
-  /** Equal for equal columns, regardless of white space and of the case of type names. Does not contain the table's name. */
+  /** Equal if the columns are equal, apart from white space and the case of type names. Does not identify the table. */
   readonly signature: string;
 }
 

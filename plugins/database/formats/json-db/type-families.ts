@@ -2,7 +2,7 @@ import type { CellKind } from '../../../../src/data/row-batch.ts';
 import { DatabaseError } from '../../../../src/errors.ts';
 import { postgresType } from '../../sql/type-names.ts';
 
-/** How values of a type are represented in JSON. */
+/** Determines how the JSON values of a type are read. */
 export type ValueFamily =
   'time' | 'int2' | 'int4' | 'int8' | 'float' | 'numeric' | 'bool' | 'text' | 'bytes' | 'json' | 'other';
 

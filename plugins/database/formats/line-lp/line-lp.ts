@@ -19,7 +19,7 @@ export interface LineLpPolicy {
   /** Unit of the timestamps. */
   readonly precision: Precision;
   /**
-   * Returns the time, in microseconds since the epoch, of lines without a timestamp. It is called once per message, and
+   * Returns the time, in microseconds since the epoch, of lines without a timestamp. Called at most once per message;
    * the result is rounded down to the precision, so such lines with the same tag set in a message share a key.
    */
   readonly now: () => number;
@@ -148,7 +148,7 @@ export class LineLpDecoder implements Decoder {
     this.#faultsLeft = MAX_FAULTS_PER_MESSAGE;
   }
 
-  /** Returns false at the end of the message. */
+  /** Returns false at the end of the message, and if the rest of the message must not be read. */
   #nextLine(origin: Origin): boolean {
     const { position, linesBefore, text } = this.#scanner;
     if (position >= text.length) return false;

@@ -64,8 +64,8 @@ export interface ScannedLine {
 
 /**
  * Parses line protocol: the grammar of InfluxDB's own library plus the documented dialect (suffixes i16, i32, i64, f32,
- * f64; single-quoted strings; `L"…"`). `KnownLineReader` reads lines of a known shape, and this class all
- * others. The scanner is between lines after `open` and after `next` returned a line or fault, and at the end once
+ * f64; single-quoted strings; `L"…"`). `KnownLineReader` (line-known.ts) reads lines of a known shape, and this class
+ * all others. The scanner is between lines after `open` and after `next` returned a line or fault, and at the end once
  * `next` returned `end`.
  */
 export class LineScanner {
@@ -121,7 +121,7 @@ export class LineScanner {
     return this.#measurement() && this.#tags() && this.#fields() && this.#time() ? 'line' : this.#recover(start);
   }
 
-  /** Parses measurement and tags without moving. Returns false if the next line has none. */
+  /** Parses measurement and tags without moving. Returns false if the next line does not start with valid ones. */
   peekSeries(): boolean {
     const { position } = this;
     this.line.start = position;

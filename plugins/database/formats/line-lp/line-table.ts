@@ -59,7 +59,7 @@ export interface Series {
 export interface LineTable {
   readonly name: string;
   readonly tagKeys: Map<string, TagKeys>;
-  /** The batch for the next row; `undefined` after `take`. */
+  /** The batch for the next row; `undefined` after `take` of the decoder (line-lp.ts). */
   open: LineBatch | undefined;
 }
 

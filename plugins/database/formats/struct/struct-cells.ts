@@ -14,7 +14,8 @@ export type ToCell = (value: Present) => Cell | undefined;
 /** How values of a schema are converted to cells. */
 export interface ValueRule {
   /**
-   * The column type for new tables, as in TableShape; `undefined` if it is unknown, so that no column can be created.
+   * The column type for new tables, as in ColumnShape (src/data/table-shape.ts); `undefined` if it is unknown, so that
+   * no column can be created.
    */
   readonly type: string | undefined;
   readonly kind: CellKind;

@@ -21,7 +21,7 @@ export interface StructColumn {
   readonly isPlaceholder?: IsPlaceholder | undefined;
   /** The cell for null: the field's default, as in Connect's Struct.get, or null. */
   readonly nullCell: Cell;
-  /** The column type for new tables, as in TableShape; `undefined` if it is unknown. */
+  /** The column type for new tables, as in ColumnShape (src/data/table-shape.ts); `undefined` if it is unknown. */
   readonly type: string | undefined;
   readonly nullable: boolean;
 }
@@ -38,7 +38,7 @@ export function compileStruct(schema: Schema): readonly StructColumn[] {
   return columns;
 }
 
-/** Describes a primitive value, such as a key that is not a struct, as a column of this name. */
+/** Describes a value, such as that of a field or a key that is not a struct, as a column of this name. */
 export function compileValue(schema: Schema, name: string): StructColumn {
   const { kind, toCell, type } = ruleOf(schema);
   const byDefault = schema.defaultValue as ConnectValue | undefined;

@@ -9,7 +9,10 @@ export type ConnectMap = ReadonlyMap<ConnectValue, ConnectValue>;
 /** Cache size; a source with ever-changing keys must not fill the memory. */
 const MAX_FORMS = 1_000;
 
-/** Derives a schema for maps. Equal keys with equal types produce the same object; null matches any type. */
+/**
+ * Derives schemas for maps. Maps with equal keys and equal types of values get the same Schema object. A null also
+ * matches the type that its key has in the schema of the previous map.
+ */
 export class MapForms {
   readonly #forms = new BoundedMap<string, Schema>(MAX_FORMS);
   #last: Schema | undefined;

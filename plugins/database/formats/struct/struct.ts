@@ -17,7 +17,7 @@ import { schemaOf } from './struct-types.ts';
 export interface StructPolicy extends LayoutPolicy {
   /** `table.name.format`, see struct-table-names.ts. */
   readonly tableNameFormat: string;
-  /** `delete.enabled`; requires keyMode record_key or record_value. If false, records of deleted rows are skipped. */
+  /** `delete.enabled`; requires keyMode record_key, or record_value with keyFields. If false, deletions are skipped. */
   readonly deletes: boolean;
   /** `truncate.enabled`; if false, truncations are skipped. */
   readonly truncates: boolean;

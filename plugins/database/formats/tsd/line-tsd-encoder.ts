@@ -9,7 +9,8 @@ import { isDecimal, pointColumns, pointTime } from './point-columns.ts';
  * `<table>.<column> <time> <value> <tagk>=<tagv> …`, one line per numeric data column. The lines of a row are separated
  * by newlines, which do not occur inside lines, so that they can be sent separately. Other columns, NULL, NaN,
  * infinities and empty tags cannot be represented and are omitted; a row without any line becomes `null`. Throws
- * DataError for a table without a time column, and for names and tag values with blanks or control characters.
+ * DataError for a table without a time column, for infinite times, for names and tag values with blanks or control
+ * characters, and for tag names with an equals sign.
  */
 export function createLineTsdEncoder(table: EncodedTable, policy: PointEncoderPolicy = {}): RowEncoder {
   const precision = policy.precision ?? 'ms';

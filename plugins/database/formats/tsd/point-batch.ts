@@ -21,7 +21,7 @@ export interface Point {
   kind: CellKind;
 }
 
-/** The points of a metric as rows: time, value, primary tag, tags. */
+/** The points of a metric as rows: time, nanoseconds if they are kept, value, primary tag, tags. */
 export class PointBatch {
   readonly rows: RowBatchBuilder;
   readonly value: OpenColumn;
@@ -44,7 +44,7 @@ export class PointBatch {
     this.value = this.rows.addColumn(valueColumn, 'data', 'float');
   }
 
-  /** Returns false, without changing anything, if the batch cannot have columns for all tags of the point. */
+  /** Returns false, without adding the point, if the batch cannot have columns for all tags of the point. */
   push({ tags, micros, nanos, value, kind }: Point, origin: Origin, lines: number): boolean {
     if (tags.primaryTag !== undefined) this.#primary ??= this.rows.addDerivedColumn(PRIMARY_TAG, 'primary-tag', 'text');
     if (tags.keys !== this.#lastKeys && !this.#bind(tags.keys)) return false;

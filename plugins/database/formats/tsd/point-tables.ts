@@ -18,7 +18,7 @@ export interface PointPolicy {
   readonly valueType?: ValueType | undefined;
   /**
    * True if rows get a column `primary_tag` derived from their tags (docs/formats.md#the-primary-tag), unless a tag has
-   * that name. Default true; without it, points with the same time become one row.
+   * that name. Default true; without it, the key of a new table consists of the time and all tags.
    */
   readonly derivesPrimaryTag?: boolean | undefined;
   /** True if rows get a column `k_nanos` with the nanoseconds beyond the microsecond. Tags must not have this name. */
@@ -31,7 +31,7 @@ interface Metric {
   open: PointBatch | undefined;
 }
 
-/** Cache size for the shapes of metrics. */
+/** Cache size for the shapes of metrics; beyond it, all of them are dropped. */
 const MAX_METRICS = 20_000;
 
 /**

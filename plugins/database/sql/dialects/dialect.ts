@@ -1,9 +1,12 @@
 import { ownStatement } from '../own-statement.ts';
 
-/** Capabilities of a database that Sluice uses. */
+/**
+ * Capabilities of a database, derived from its version. Sluice only acts on `hypertables`; server-probe.ts finds out
+ * the other properties that matter.
+ */
 export interface Dialect {
   readonly name: 'postgresql' | 'timescaledb' | 'cockroachdb' | 'original';
-  /** True if columns of suitable types are sent as binary arrays; otherwise all columns are sent as array literals. */
+  /** Accepts arrays in binary format as parameters. */
   readonly binaryArrays: boolean;
   /** Supports `INSERT … ON CONFLICT (key) DO UPDATE`. */
   readonly onConflict: boolean;

@@ -23,9 +23,9 @@ interface Target {
 }
 
 /**
- * Translates `ALTER TABLE t ADD | DROP | ALTER | RENAME TAG …` and, on time-series tables, the original's column types.
- * Throws Refused for dropping the time column or a primary tag, for columns that are not tags, and for retention, zones
- * and partitions.
+ * Translates `ALTER TABLE t ADD | DROP | ALTER | RENAME TAG …` and, on time-series tables, the column types of the
+ * original database. Throws Refused for dropping the time column or a primary tag, for TAG with a column that is not a
+ * tag, and for retention, zones and partitions.
  */
 export function translateAlterTable(text: string, reader: TokenReader, context: TranslationContext): RunTranslation {
   const pass = run([text]);

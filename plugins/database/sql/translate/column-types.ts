@@ -41,7 +41,7 @@ const DEFAULT_PRECISION = 3;
 /** PostgreSQL's maximum precision. */
 const MAX_PRECISION = 6;
 
-/** Reads a type of the original's time-series tables, if present. */
+/** Reads a type of the original database's time-series tables, if present. */
 export function readSeriesType(reader: TokenReader): WrittenType | undefined {
   const start = reader.position;
   const first = reader.keyword();

@@ -51,8 +51,8 @@ export function bucketWidth(reader: TokenReader, start: number, end: number): Du
 
 /**
  * Returns SQL for the start of the bucket that contains `time`, an expression of type timestamp or timestamptz. Buckets
- * shorter than a day are counted from 1970 in UTC. Days, weeks (from Monday), months and years follow the session's
- * time zone, including daylight saving time.
+ * in hours and smaller units are counted from 1970 in UTC. Days, weeks (from Monday), months and years follow the
+ * session's time zone, including daylight saving time.
  */
 export function bucketOf(time: string, { count, unit }: Duration): string {
   switch (unit) {

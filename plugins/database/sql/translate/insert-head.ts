@@ -80,7 +80,10 @@ function readColumnList(reader: TokenReader): readonly string[] | undefined | 'o
   return reader.takeSign(')') ? columns : 'other';
 }
 
-/** Resolves the table of an INSERT. `renamed` is set if the name is qualified with the current database. */
+/**
+ * Resolves the name of a table. `renamed` is set for `database.table` if it refers to a table of the current database,
+ * and not to one in a schema of the same name as the database.
+ */
 export function resolveTable(
   parts: readonly string[],
   context: TranslationContext,

@@ -9,7 +9,7 @@ export interface InsertRow {
   readonly text: string;
   readonly isEdited: boolean;
   readonly cellCount: number;
-  /** Rows with equal texts have equal keys. `undefined` if a key cell is missing or not a constant. */
+  /** Text of the key cells: rows with the same text have the same key. `undefined` unless all of them are constants. */
   readonly key: string | undefined;
 }
 

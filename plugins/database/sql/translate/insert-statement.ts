@@ -29,8 +29,8 @@ export function* translateInsert(text: string, context: TranslationContext): Ste
 }
 
 /**
- * Returns the privileges that the statement needs; `undefined` if it may need others, because it reads tables or has a
- * conflict clause.
+ * Returns the privileges that the statement needs; `undefined` if it may need others, because a query supplies its rows
+ * or a clause follows them.
  */
 function rightsFor({ verb, source }: InsertHead, { tail }: Body): string | undefined {
   if (source !== 'VALUES' || tail !== '') return undefined;

@@ -60,7 +60,7 @@ export class QueryTokens {
     return this.#closing[open] ?? this.#reader.tokens.length;
   }
 
-  /** Returns the word in upper case unless it follows a dot; an empty string for other tokens. */
+  /** Returns a word of up to 9 characters in upper case, unless it follows a dot; an empty string for other tokens. */
   word(index: number): string {
     const token = this.#reader.tokens[index];
     if (token?.kind !== 'word' || token.end - token.start > 9) return '';

@@ -6,10 +6,10 @@ import { insertRows, joinedRows } from './insert-rows.ts';
 import { isTimeSeries, type KnownColumn, run, type RunTranslation, type TranslationContext } from './translation.ts';
 
 /**
- * Translates an INSERT from `translateDuplicate` that failed because two of its rows have the same key (21000) in
- * different notation: times as number and as text, or times that the column rounds to the same value. The database
- * compares them after casting the cells to the column types. The last row wins; with `merge`, the last non-null cell.
- * Returns `undefined` for other statements, and if a cell is DEFAULT.
+ * Translates an INSERT from `translateDuplicate` (insert-statement.ts) that failed because two of its rows have the
+ * same key (21000) in different notation: times as number and as text, or times that the column rounds to the same
+ * value. The database compares the keys after casting the cells to the column types. The last row wins; with `merge`,
+ * the last non-null cell. Returns `undefined` for other statements, and if a cell is DEFAULT.
  */
 export function* translateRepeatedKeys(text: string, context: TranslationContext): Steps<RunTranslation | undefined> {
   const scanner = new Scanner(text);

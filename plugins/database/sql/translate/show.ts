@@ -7,8 +7,8 @@ import type { RunTranslation, Translation, TranslationContext } from './translat
 
 /**
  * Translates the original database's SHOW statements to catalogue queries. The results have the columns of the original
- * database's manual. Returns `undefined` for PostgreSQL's own SHOW. Throws Refused for statements that have no
- * counterpart.
+ * database's manual. Returns `undefined` for PostgreSQL's own SHOW. Throws Refused for the tag values of a table that
+ * is in another database or has no tags, and for names of more than three parts.
  */
 export function translateShow(reader: TokenReader, context: TranslationContext): Translation | undefined {
   reader.takeWords('SHOW');

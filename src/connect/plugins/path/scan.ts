@@ -10,9 +10,10 @@ export interface PluginPathScan {
 }
 
 /**
- * Finds the packages in `plugin.path` without loading them. An entry is a package, a folder of packages, or a folder into which
- * packages were installed (`npm install --prefix`). It may also be the name of a package that is installed in the worker's
- * current folder or above it. Folders of Java plugins are ignored. An invalid entry does not affect the others.
+ * Finds the packages in `plugin.path` without loading them. An entry is a package, a folder of packages, a folder into which
+ * packages were installed (`npm install --prefix`), or a folder of such folders. It may also be the name of a package that is
+ * installed in the worker's current folder or above it. Folders of Java plugins are ignored. An invalid entry does not affect the
+ * other entries.
  */
 export async function scanPluginPath(entries: readonly string[]): Promise<PluginPathScan> {
   const scan = new Scan();
