@@ -160,7 +160,9 @@ describe('the data of a connector in the console', () => {
     const more = { topics: name, 'protocol.type': 'line_lp', 'errors.tolerance': 'all', 'connection.password': secret };
     await on.worker.rest.create(name, { ...sinkConfig(on.db, more), 'connection.url': 'jdbc:db://127.0.0.1:1/x' });
     const textsWith = async (text: string): Promise<readonly string[]> => {
-      type Found = { readonly messages: readonly { readonly value: { readonly text: string } }[] };
+      interface Found {
+        readonly messages: readonly { readonly value: { readonly text: string } }[];
+      }
       const { body } = await on.worker.rest.post<Found>(`/ui/connectors/${name}/messages`, { text });
       return body.messages.map(({ value }) => value.text);
     };
