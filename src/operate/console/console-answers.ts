@@ -100,7 +100,7 @@ export const CONSOLE_VALIDATION = objectOf({
 });
 export type ConsoleValidation = ShapeOf<typeof CONSOLE_VALIDATION>;
 
-/** What a connector would find in the systems that its configuration names. */
+/** The findings of a connector about the systems that its configuration names. */
 export const CONNECTION_FINDINGS = objectOf({
   findings: arrayOf(
     objectOf({

@@ -13,7 +13,7 @@ interface PreviewedRecordsProps {
   readonly records: readonly PreviewedRecord[];
 }
 
-/** What a sink would do with the records: faults first, then the rows of all records, and lines, SQL and JSON on request. */
+/** Shows the effect of the records on the database: faults first, then all rows, and lines, SQL and JSON on request. */
 export function PreviewedRecords({ records }: PreviewedRecordsProps) {
   const lines = records.flatMap((record) => record.lines ?? []);
   const statements = records.flatMap((record) => record.statements ?? []);
