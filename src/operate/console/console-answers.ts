@@ -100,6 +100,19 @@ export const CONSOLE_VALIDATION = objectOf({
 });
 export type ConsoleValidation = ShapeOf<typeof CONSOLE_VALIDATION>;
 
+/** The findings of a connector about the systems that its configuration names. */
+export const CONNECTION_FINDINGS = objectOf({
+  findings: arrayOf(
+    objectOf({
+      level: enumOf(['ok', 'warn', 'fail']),
+      about: TEXT,
+      message: TEXT,
+      'remedy?': described(TEXT, 'a command or setting that fixes the problem'),
+    }),
+  ),
+});
+export type ConnectionFindings = ShapeOf<typeof CONNECTION_FINDINGS>;
+
 /** The tables among which the user of the console selects those that a source reads. */
 export const SOURCE_TABLES = objectOf({
   tables: arrayOf(
@@ -174,7 +187,8 @@ export const WORKER_DETAIL = withMore(
     worker: TEXT,
     version: TEXT,
     startedAt: NUMBER,
-    memoryBytes: NUMBER,
+    memoryBytes: described(NUMBER, 'resident memory of the process'),
+    'memoryLimitBytes?': described(NUMBER, 'limit of the container, or the memory of the machine'),
     cpuCores: nullable(NUMBER),
     loopDelayMs: NUMBER,
     isRebalancing: BOOLEAN,
