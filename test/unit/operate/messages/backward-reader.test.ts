@@ -88,7 +88,7 @@ describe('topics that are read backwards', () => {
 
   it('look at windows of limited bytes, however few records they keep', async () => {
     const log = Array.from({ length: 16 }, (_, offset) => record(0, offset, offset, 100));
-    const consumer = new FakeConsumer([log]);
+    const consumer = new LogConsumer([log]);
     const bounds = { ...BOUNDS, maxWindowBytes: 500 };
     const reader = new BackwardReader(consumer.asConsumer, [partitionOf(0, 16)], bounds, 16);
     const isFirst = ({ offset }: ConsumedRecord): Promise<boolean> => Promise.resolve(offset === 0);
