@@ -47,6 +47,7 @@ class FakeProducer implements TransactionalProducer {
   /** Sends wait for it. */
   gate: Promise<void> = Promise.resolve();
   commitFailure: Error | undefined;
+  abortFailure: Error | undefined;
   maxBytes = Infinity;
   isClosed = false;
 
@@ -73,6 +74,7 @@ class FakeProducer implements TransactionalProducer {
   async abort(): Promise<void> {
     this.asked.push('abort');
     await Promise.resolve();
+    if (this.abortFailure !== undefined) throw this.abortFailure;
   }
 
   async send(records: readonly ProducedRecord[]): Promise<void> {
