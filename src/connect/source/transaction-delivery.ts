@@ -247,6 +247,7 @@ export class TransactionDelivery implements SourceDelivery {
   async #abort(): Promise<void> {
     await this.#dependencies.producer.abort();
     this.#isOpen = false;
+    this.#sent = 0;
     this.#runtime.logger.debug('Aborted the transaction');
   }
 

@@ -247,6 +247,9 @@ describe('delivery of source records exactly once', () => {
       'topic 7',
       'abort',
     ]);
+    const values = bench.runtime.measures.source.values();
+    assert.deepEqual([values['transaction-size-max'], values['transaction-size-min']], [2, 0]);
+    assert.equal(bench.delivered, 4, 'aborted records are not counted');
   });
 
   it('fails without a commit if an abort that the task requested fails', async () => {
