@@ -71,7 +71,7 @@ export class SourceConversion {
   async #refuse(source: SinglePart, error: Error, stage: Stage): Promise<ProducedRecord | null> {
     const { errors, deadLetters, assignment } = this.#runtime;
     const className = assignment.taskConfig['task.class'] ?? WORKER_SOURCE_TASK;
-    await errors.failed({ stage, className, error, consumed: undefined });
+    await errors.failed({ stage, className, error, consumed: undefined, source });
     return deadLetters?.take(source) ?? null;
   }
 }
