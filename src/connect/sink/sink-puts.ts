@@ -88,11 +88,11 @@ export class SinkPuts {
 
   #enterPut(): void {
     const { count, ranges } = this.#polled.next();
-    // Before a step of suspect records is put, all earlier records are stored, so they cannot be the reason for a hang.
-    this.#runtime.place.enter(
-      `put of ${String(count)} record${count === 1 ? '' : 's'}`,
-      this.#polled.isCareful ? ranges : [...this.#positions.unsettled(), ...ranges],
-    );
+    // Before a step of suspect records is put, all earlier records are committed, unless the task cannot store them yet.
+    this.#runtime.place.enter(`put of ${String(count)} record${count === 1 ? '' : 's'}`, [
+      ...this.#positions.unsettled(),
+      ...ranges,
+    ]);
   }
 }
 
