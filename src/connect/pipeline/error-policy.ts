@@ -48,6 +48,7 @@ export interface FailureReporter {
 }
 
 export interface ErrorCounts {
+  /** Number of failed attempts, including those that were retried. */
   failures: number;
   errors: number;
   skipped: number;
@@ -103,6 +104,7 @@ export class ErrorPolicy {
     let error = toError(first);
     const deadline = this.#options.retryTimeoutMs < 0 ? Infinity : Date.now() + this.#options.retryTimeoutMs;
     for (let attempt = 0; error instanceof RetriableError && Date.now() < deadline; attempt++) {
+      this.counts.failures++;
       await delay(this.#retryDelayMs(attempt, deadline), undefined, { signal: this.#signal });
       this.counts.retries++;
       try {
