@@ -26,6 +26,7 @@ const ASSIGNMENT: TaskAssignment = {
   type: 'sink',
   tasks: 1,
   connectorConfig: {
+    name: 'c',
     'connector.class': 'org.example.Sink',
     topics: 't',
     'errors.tolerance': 'all',
