@@ -41,6 +41,9 @@ export interface FailureContext {
   readonly additionalHeaders?: readonly ConsumedHeader[] | undefined;
 }
 
+/** The record whose conversion failed. */
+export type RecordOrigin = Pick<FailureContext, 'consumed' | 'source'>;
+
 /** Receives failed records, for example to write them to the dead-letter topic. */
 export interface FailureReporter {
   report(failure: FailureContext): Promise<void>;
@@ -99,7 +102,7 @@ export class ErrorPolicy {
     className: string,
     first: unknown,
     operation: () => T | Promise<T>,
-    record: Pick<FailureContext, 'consumed' | 'source'>,
+    record: RecordOrigin,
   ): Promise<T | undefined> {
     let error = toError(first);
     const deadline = this.#options.retryTimeoutMs < 0 ? Infinity : Date.now() + this.#options.retryTimeoutMs;

@@ -6,7 +6,7 @@ import { toError } from '../../errors.ts';
 import type { ConsumedRecord, ProducedRecord } from '../../kafka/api.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
 import type { Converter, HeaderConverter, PartitionOffset, SchemaAndValue } from '../api.ts';
-import type { ErrorPolicy, FailureContext } from './error-policy.ts';
+import type { ErrorPolicy, RecordOrigin } from './error-policy.ts';
 import type { StageTimes } from './stage-times.ts';
 import type { StructProgram } from './struct-plan.ts';
 import type { TransformationChain } from './transformation-chain.ts';
@@ -222,11 +222,7 @@ type Guard = <T>(
 ) => Promise<T | undefined>;
 
 /** Returns a function that runs one stage. The policy handles its errors; `undefined` means that it skips the record. */
-function guardOf(
-  policy: ErrorPolicy,
-  chain: TransformationChain,
-  origin: Pick<FailureContext, 'consumed' | 'source'>,
-): Guard {
+function guardOf(policy: ErrorPolicy, chain: TransformationChain, origin: RecordOrigin): Guard {
   return async (stage, name, run) => {
     try {
       return await run();
