@@ -41,6 +41,8 @@ const CONNECTOR_FIELD = '"connector":"';
  */
 export class ConnectorLog {
   readonly #tails = new Map<string, Tail>();
+  /** The last line of each connector whose lines were all removed. */
+  readonly #removed = new Map<string, number>();
   readonly #maxLines: number;
   readonly #maxChars: number;
   #chars = 0;
@@ -59,16 +61,18 @@ export class ConnectorLog {
     if (fields === undefined || typeof connector !== 'string') return;
     this.#last += 1;
     const line = lineOf(this.#last, fields);
-    const tail = this.#tails.get(connector) ?? { lines: [], chars: 0, cutAt: 0 };
+    const tail = this.#tails.get(connector) ?? { lines: [], chars: 0, cutAt: this.#removed.get(connector) ?? 0 };
+    this.#removed.delete(connector);
     this.#tails.delete(connector);
     this.#tails.set(connector, tail);
     tail.lines.push(line);
     this.#count(tail, sizeOf(line));
     while (tail.lines.length > this.#maxLines || (tail.chars > this.#maxChars && tail.lines.length > 1))
       this.#cut(tail);
-    for (const [silent, { chars }] of this.#tails) {
+    for (const [silent, { lines, chars }] of this.#tails) {
       if (this.#chars <= this.#maxChars || silent === connector) break;
       this.#tails.delete(silent);
+      this.#removed.set(silent, lines.at(-1)?.number ?? 0);
       this.#chars -= chars;
     }
   }
@@ -76,7 +80,7 @@ export class ConnectorLog {
   /** The lines with a higher number, the oldest first. */
   after(connector: string, number: number): ConnectorLogPart {
     const tail = this.#tails.get(connector);
-    if (tail === undefined) return { lines: [], isCut: false };
+    if (tail === undefined) return { lines: [], isCut: number > 0 && number < (this.#removed.get(connector) ?? 0) };
     let from = tail.lines.length;
     while (from > 0 && (tail.lines[from - 1]?.number ?? 0) > number) from -= 1;
     return { lines: tail.lines.slice(from), isCut: number > 0 && number < tail.cutAt };

@@ -93,7 +93,7 @@ export interface SourceTaskContext {
   pollMax?(): number | undefined;
   /** Set only with exactly-once delivery and `transaction.boundary=connector`. */
   readonly transactions?: SourceTransactions;
-  /** Set if there are no transforms, and keys and values are written as JSON without schemas. */
+  /** Set if there are no transforms and no dead-letter topic, and keys and values are written as JSON without schemas. */
   readonly json?: JsonEncoding;
 }
 
@@ -198,8 +198,8 @@ export interface SourceTask {
    */
   poll(): Promise<readonly PolledRecord[]>;
   /**
-   * Replaces `poll`. Returns records in order, many of them as blocks. If there are transforms, or converters that do not pass
-   * text unchanged (`Converter.passesText`), the worker creates records from the blocks. For a block, `commitBlock` is called,
+   * Replaces `poll`. Returns records in order, many of them as blocks. If there are transforms, a dead-letter topic, or
+   * converters that do not pass text unchanged (`Converter.passesText`), the worker creates records from the blocks. For a block, `commitBlock` is called,
    * instead of `commitRecord` for each of its records.
    */
   pollBlocks?(): Promise<readonly (PolledRecord | SourceBlock)[]>;

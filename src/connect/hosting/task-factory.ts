@@ -26,7 +26,7 @@ import { taskText, type TaskAssignment, type TaskEvent } from '../task-assignmen
 import type { TaskClients } from '../tasks/task-clients.ts';
 import type { TaskMeasures } from '../tasks/task-measures.ts';
 import { pluginMetrics } from '../tasks/task-metrics.ts';
-import type { TaskRunner, TaskRuntime } from '../tasks/task-runner.ts';
+import { releaseTask, type TaskRunner, type TaskRuntime } from '../tasks/task-runner.ts';
 import { Throttle } from '../pipeline/throttle.ts';
 import { TopicCreator } from '../source/topic-creator.ts';
 
@@ -71,8 +71,8 @@ export class TaskFactory implements TaskBuilder {
     measures: TaskMeasures,
     onEvent: (event: TaskEvent) => void,
   ): Promise<BuiltTask> {
-    const { runtime, ...parts } = await this.prepare(assignment, measures, onEvent);
-    return { ...parts, runner: await this.#runner(runtime) };
+    const prepared = await this.prepare(assignment, measures, onEvent);
+    return withRunner(prepared, (runtime) => this.#runner(runtime));
   }
 
   /** Prepares a task. `reporter` wraps or replaces the dead-letter queue as the reporter of failed records. */
@@ -104,12 +104,16 @@ export class TaskFactory implements TaskBuilder {
       }
     });
     const chain = transformationChain(config, this.#dependencies.plugins);
+    const throttle = new Throttle(rateLimitOf(config, assignment.tasks));
+    const policyOptions = errorOptions(config);
+    const metrics = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
+    // The dead-letter producer and the place are opened last, so that nothing can fail before they have an owner.
     const sourceDeadLetters = assignment.type === 'source' ? this.#sourceDeadLetters(assignment) : undefined;
     const [deadLetters = sourceDeadLetters] =
       assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
     const faults = new RecentFaults(id.task, (text) => this.#dependencies.secrets.hide(text));
     const reporters = deadLetters === undefined ? [faults] : [faults, reporter(deadLetters)];
-    const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
+    const errors = new ErrorPolicy(taskText(id), policyOptions, reporters, logger, abort.signal);
     const { offsetFlushIntervalMs, offsetFlushTimeoutMs } = defaults;
     const runtime: TaskRuntime = {
       assignment,
@@ -125,10 +129,9 @@ export class TaskFactory implements TaskBuilder {
       offsetFlushTimeoutMs,
       measures,
       place: workPlaces.open(taskText(id)),
-      throttle: new Throttle(rateLimitOf(config, assignment.tasks)),
+      throttle,
       deadLetters: sourceDeadLetters,
     };
-    const metrics = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
     return { runtime, errors: errors.counts, deadLetters, faults, plugins: metrics };
   }
 
@@ -193,6 +196,19 @@ export class TaskFactory implements TaskBuilder {
     } finally {
       await admin.close();
     }
+  }
+}
+
+/** Adds the runner to a prepared task. If the runner cannot be built, the clients and the place of the task are released. */
+export async function withRunner(
+  { runtime, ...parts }: PreparedTask,
+  build: (runtime: TaskRuntime) => Promise<TaskRunner>,
+): Promise<BuiltTask> {
+  try {
+    return { ...parts, runner: await build(runtime) };
+  } catch (error) {
+    await releaseTask(runtime);
+    throw error;
   }
 }
 

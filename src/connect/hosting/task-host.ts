@@ -32,6 +32,8 @@ interface HostedTask {
   targetState: TargetState;
   /** Set if the rate limit has changed since the assignment. */
   rateLimit: RateLimit | undefined;
+  /** Set if the TaskCare has changed since the assignment. */
+  care: TaskCare | undefined;
   runner: TaskRunner | undefined;
   readonly type: TaskAssignment['type'];
   readonly measures: TaskMeasures;
@@ -95,6 +97,7 @@ export class TaskHost implements TaskHosting {
       },
       targetState: assignment.targetState,
       rateLimit: undefined,
+      care: undefined,
       runner: undefined,
       type: assignment.type,
       measures: new TaskMeasures(this.#window, assignment.targetState === 'STARTED' ? 'RUNNING' : 'PAUSED'),
@@ -125,8 +128,10 @@ export class TaskHost implements TaskHosting {
   }
 
   setCare(id: TaskId, care: TaskCare): void {
-    const runner = this.#tasks.get(taskText(id))?.runner;
-    runner?.setCare?.(care);
+    const hosted = this.#tasks.get(taskText(id));
+    if (hosted === undefined) return;
+    hosted.care = care;
+    hosted.runner?.setCare?.(care);
   }
 
   /** Stops tasks. Abandons tasks that do not stop in time, ignores their further events, and resolves with their ids. */
@@ -236,6 +241,7 @@ export class TaskHost implements TaskHosting {
       hosted.runner = built.runner;
       hosted.built = built;
       if (hosted.rateLimit !== undefined) built.runner.setRateLimit(hosted.rateLimit);
+      if (hosted.care !== undefined) built.runner.setCare?.(hosted.care);
       if (hosted.stopping || hosted.hasFailed) built.runner.stop(hosted.handsOver);
       else if (hosted.targetState !== assignment.targetState) this.setTargetState(hosted.id, hosted.targetState);
       await built.runner.run();

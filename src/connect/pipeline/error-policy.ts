@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs, NO_JITTER } from '../../async/backoff.ts';
 import type { Logger } from '../../observe/logger.ts';
+import type { SourceRecord } from '../../data/record.ts';
 import { ConnectError, RetriableError, toError, UnavailableError } from '../../errors.ts';
 import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
+import type { FailedRecord } from '../api.ts';
 
 /** The stage of a failure (org.apache.kafka.connect.runtime.errors.Stage). */
 export type Stage =
@@ -31,11 +33,16 @@ export interface FailureContext {
   readonly error: Error;
   /** The record as it was consumed; only set for sinks. */
   readonly consumed: ConsumedRecord | undefined;
+  /** The record as the task returned it; only set for sources. */
+  readonly source?: SourceRecord | FailedRecord | undefined;
   /** Index of the task in which the record failed originally; set if the record failed again in a replay. */
   readonly task?: number | undefined;
   /** Additional headers of the dead-letter record. */
   readonly additionalHeaders?: readonly ConsumedHeader[] | undefined;
 }
+
+/** The record whose conversion failed. */
+export type RecordOrigin = Pick<FailureContext, 'consumed' | 'source'>;
 
 /** Receives failed records, for example to write them to the dead-letter topic. */
 export interface FailureReporter {
@@ -44,6 +51,7 @@ export interface FailureReporter {
 }
 
 export interface ErrorCounts {
+  /** Number of failed attempts, including those that were retried. */
   failures: number;
   errors: number;
   skipped: number;
@@ -94,11 +102,12 @@ export class ErrorPolicy {
     className: string,
     first: unknown,
     operation: () => T | Promise<T>,
-    consumed?: ConsumedRecord,
+    record: RecordOrigin,
   ): Promise<T | undefined> {
     let error = toError(first);
     const deadline = this.#options.retryTimeoutMs < 0 ? Infinity : Date.now() + this.#options.retryTimeoutMs;
     for (let attempt = 0; error instanceof RetriableError && Date.now() < deadline; attempt++) {
+      this.counts.failures++;
       await delay(this.#retryDelayMs(attempt, deadline), undefined, { signal: this.#signal });
       this.counts.retries++;
       try {
@@ -108,7 +117,7 @@ export class ErrorPolicy {
       }
     }
     if (error.name === 'AbortError') throw error;
-    await this.failed({ stage, className, error, consumed });
+    await this.failed({ stage, className, error, ...record });
     return undefined;
   }
 

@@ -6,7 +6,7 @@ import { toError } from '../../errors.ts';
 import type { ConsumedRecord, ProducedRecord } from '../../kafka/api.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
 import type { Converter, HeaderConverter, PartitionOffset, SchemaAndValue } from '../api.ts';
-import type { ErrorPolicy } from './error-policy.ts';
+import type { ErrorPolicy, RecordOrigin } from './error-policy.ts';
 import type { StageTimes } from './stage-times.ts';
 import type { StructProgram } from './struct-plan.ts';
 import type { TransformationChain } from './transformation-chain.ts';
@@ -180,7 +180,7 @@ export class SinkRecordConverter implements RecordConversion {
   /** Converts the record again stage by stage, to attribute the failure to the right stage. Only called after a failure. */
   async #convertSlowly(source: ConsumedRecord): Promise<SinkRecord | null | undefined> {
     const { key, keyClass, value, valueClass, headerClass } = this.#converters;
-    const guard = guardOf(this.#policy, this.#chain, source);
+    const guard = guardOf(this.#policy, this.#chain, { consumed: source });
     const headers = await guard(
       'HEADER_CONVERTER',
       () => headerClass,
@@ -222,14 +222,14 @@ type Guard = <T>(
 ) => Promise<T | undefined>;
 
 /** Returns a function that runs one stage. The policy handles its errors; `undefined` means that it skips the record. */
-function guardOf(policy: ErrorPolicy, chain: TransformationChain, consumed?: ConsumedRecord): Guard {
+function guardOf(policy: ErrorPolicy, chain: TransformationChain, origin: RecordOrigin): Guard {
   return async (stage, name, run) => {
     try {
       return await run();
     } catch (error) {
       let recovered: Awaited<ReturnType<typeof run>> | undefined;
       try {
-        recovered = await policy.recover(stage, name(), error, run, consumed);
+        recovered = await policy.recover(stage, name(), error, run, origin);
         return recovered;
       } finally {
         if (recovered === undefined) {
@@ -351,7 +351,7 @@ export class SourceRecordConverter {
   /** Converts the record again stage by stage, in Java's order, so that the failure is attributed to the right stage. */
   async #convertSlowly(record: SourceRecord): Promise<ProducedRecord | null> {
     const { key: keyConverter, keyClass, value: valueConverter, valueClass, headerClass } = this.#converters;
-    const guard = guardOf(this.#policy, this.#chain);
+    const guard = guardOf(this.#policy, this.#chain, { consumed: undefined, source: record });
     const kept = await guard(
       'TRANSFORMATION',
       () => this.#chain.lastClassName,

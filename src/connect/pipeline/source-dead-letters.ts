@@ -18,7 +18,8 @@ export class SourceDeadLetters implements FailureReporter {
   readonly #id: TaskId;
   readonly #topic: string;
   readonly #hide: (text: string) => string;
-  #failure: FailureContext | undefined;
+  /** Failures by the record that failed, until `take`. Records are converted while earlier ones are being delivered. */
+  readonly #failures = new WeakMap<SourceRecord | FailedRecord, FailureContext>();
   produceRequests = 0;
   readonly produceFailures = 0;
 
@@ -30,7 +31,7 @@ export class SourceDeadLetters implements FailureReporter {
   }
 
   report(failure: FailureContext): Promise<void> {
-    this.#failure = failure;
+    if (failure.source !== undefined) this.#failures.set(failure.source, failure);
     return Promise.resolve();
   }
 
@@ -38,13 +39,11 @@ export class SourceDeadLetters implements FailureReporter {
     // Dead-letter records are sent with the producer of the task, so there is nothing to close.
   }
 
-  /**
-   * Returns the dead-letter record for the failure that was reported since the last call, or `null` if there was no failure.
-   */
+  /** Returns the dead-letter record of a record whose failure was reported, or `null` if it did not fail. */
   take(source: SourceRecord | FailedRecord): ProducedRecord | null {
-    const failure = this.#failure;
-    this.#failure = undefined;
+    const failure = this.#failures.get(source);
     if (failure === undefined) return null;
+    this.#failures.delete(source);
     this.produceRequests += 1;
     const { stage, className, error } = failure;
     const headers = {

@@ -16,6 +16,12 @@ import type { TaskRuntime } from '../tasks/task-runner.ts';
 import { RecordCare, type Step } from './record-care.ts';
 import { BlockConversion } from './block-conversion.ts';
 
+/**
+ * Called when the task has accepted the records before `end`. `count` is the number of polled records, and `sent` that of
+ * the records that were passed to the task. The task may convert the records of a block later, so all of them count as sent.
+ */
+export type OnPut = (end: PartitionOffset, count: number, sent: number) => void;
+
 /** Records of one partition, in the form in which the task receives them, and the offset after them. */
 interface Portion {
   readonly content: BlockConversion | readonly SinkRecord[];
@@ -161,7 +167,7 @@ export class PolledRecords {
   }
 
   /** Puts the waiting records, or a single step of them. `onPut` is called for each portion that the task has accepted. */
-  async put(onPut: (end: PartitionOffset, count: number) => void): Promise<void> {
+  async put(onPut: OnPut): Promise<void> {
     // `put` is also called without records, as in Java, because a task may do periodic work in it.
     if (this.#portions.length === 0) await this.#task.put([]);
     if (this.isCareful) {
@@ -174,17 +180,13 @@ export class PolledRecords {
     }
   }
 
-  async #putRecords(ready: readonly Portion[], onPut: (end: PartitionOffset, count: number) => void): Promise<void> {
+  async #putRecords(ready: readonly Portion[], onPut: OnPut): Promise<void> {
     await this.#task.put(ready.flatMap(({ content }) => ('messages' in content ? [] : content)));
     this.#complete(ready, onPut);
   }
 
   /** Puts a block. If one of its records cannot be converted, the records that the task accepted before it count as put. */
-  async #putBlock(
-    portion: Portion,
-    block: BlockConversion,
-    onPut: (end: PartitionOffset, count: number) => void,
-  ): Promise<void> {
+  async #putBlock(portion: Portion, block: BlockConversion, onPut: OnPut): Promise<void> {
     try {
       await this.#task.putBlock?.(block);
       this.#complete([portion], onPut);
@@ -195,7 +197,7 @@ export class PolledRecords {
       const key = topicPartitionKey(topic, partition);
       this.#portions = this.#portions.filter(({ end }) => topicPartitionKey(end.topic, end.partition) !== key);
       this.#failures.set(key, toError(error));
-      onPut({ topic, partition, offset: offsets[failed.index] ?? 0 }, failed.index);
+      onPut({ topic, partition, offset: offsets[failed.index] ?? 0 }, failed.index, failed.index);
     }
   }
 
@@ -204,10 +206,10 @@ export class PolledRecords {
   }
 
   /** Removes portions that were put. They do not count as put if the task has sought in their partition during `put`. */
-  #complete(taken: readonly Portion[], onPut: (end: PartitionOffset, count: number) => void): void {
+  #complete(taken: readonly Portion[], onPut: OnPut): void {
     const counted = taken.filter((portion) => this.#portions.includes(portion));
     this.#portions = this.#portions.filter((portion) => !taken.includes(portion));
-    for (const { end, count } of counted) onPut(end, count);
+    for (const { content, end, count } of counted) onPut(end, count, 'messages' in content ? count : content.length);
   }
 
   /** Drops records of partitions that were revoked, or in which the task has sought. */

@@ -58,41 +58,50 @@ export class SinkPuts {
   async put(): Promise<RetriableError | undefined> {
     const { measures, abort } = this.#runtime;
     const startedAt = measures.now();
-    let put = 0;
+    const put = { polled: 0, sent: 0 };
     if (this.#polled.count > 0) {
       this.progress.begin('put');
       this.#enterPut();
     }
     try {
       await eventLoopWatch.during(this.#activities.put, () =>
-        this.#polled.put((end, count) => {
-          put += count;
+        this.#polled.put((end, count, sent) => {
+          put.polled += count;
+          put.sent += sent;
           const key = topicPartitionKey(end.topic, end.partition);
           if (this.#positions.delivered.has(key)) this.#positions.deliver(key, end);
         }),
       );
     } catch (error) {
+      // The task may have accepted some of the records before it failed.
+      if (put.polled > 0) this.#count(put, startedAt);
       if (!(error instanceof RetriableError) || abort.signal.aborted) throw unrecoverable(error, this.#runtime);
       return error;
     }
+    this.#count(put, startedAt);
     // A record could not be converted. All earlier records have been put, so the failure is thrown now.
     if (this.#polled.isEmpty && this.#polled.failure !== undefined) throw this.#polled.failure;
-    const ms = measures.now() - startedAt;
-    this.#log.put(put, ms);
-    this.progress.put(put, this.#polled.isEmpty, ms);
-    measures.batch(put);
-    measures.sink.put(put, startedAt);
-    measures.sink.active(this.#positions.active);
     return undefined;
+  }
+
+  /** As in Java, records that a transform dropped or the error policy skipped do not count as sent. */
+  #count({ polled, sent }: { readonly polled: number; readonly sent: number }, startedAt: number): void {
+    const { measures } = this.#runtime;
+    const ms = measures.now() - startedAt;
+    this.#log.put(sent, ms);
+    this.progress.put(polled, this.#polled.isEmpty, ms);
+    measures.batch(sent);
+    measures.sink.put(sent, startedAt);
+    measures.sink.active(this.#positions.active);
   }
 
   #enterPut(): void {
     const { count, ranges } = this.#polled.next();
-    // Before a step of suspect records is put, all earlier records are stored, so they cannot be the reason for a hang.
-    this.#runtime.place.enter(
-      `put of ${String(count)} record${count === 1 ? '' : 's'}`,
-      this.#polled.isCareful ? ranges : [...this.#positions.unsettled(), ...ranges],
-    );
+    // Before a step of suspect records is put, all earlier records are committed, unless the task cannot store them yet.
+    this.#runtime.place.enter(`put of ${String(count)} record${count === 1 ? '' : 's'}`, [
+      ...this.#positions.unsettled(),
+      ...ranges,
+    ]);
   }
 }
 

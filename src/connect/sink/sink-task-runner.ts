@@ -150,18 +150,23 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   /**
-   * Puts all waiting records. Suspect records (see record-care.ts) are put in steps, and each step must be stored and
-   * committed before the next records are put. If the commit fails, the next records wait until the commit may be
-   * retried.
+   * Puts all waiting records. Suspect records (see record-care.ts) are put in steps. All earlier records must be stored and
+   * committed before a step is put, so that only the step can be the reason for a hang.
    */
   async #putAll(): Promise<void> {
     do {
       const { isCareful } = this.#polled;
+      if (isCareful && this.#positions.active > 0 && !(await this.#commitPut())) return;
       await this.#put();
-      if (isCareful && !this.#holds.has('retry') && !(await this.#commits.commit(true))) {
-        this.#holds.retryAt(this.#commits.retryAtMs);
-      }
+      if (isCareful && !this.#holds.has('retry')) await this.#commitPut();
     } while (!this.#polled.isEmpty && !this.#holds.has('retry') && (await this.#mayWork()));
+  }
+
+  /** Commits the records that were put. If the commit fails, the next records wait until it may be retried. */
+  async #commitPut(): Promise<boolean> {
+    const isCommitted = await this.#commits.commit(true);
+    if (!isCommitted) this.#holds.retryAt(this.#commits.retryAtMs);
+    return isCommitted;
   }
 
   /** Resolves with `false` if the task must stop. */

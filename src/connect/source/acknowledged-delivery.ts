@@ -121,10 +121,12 @@ export class AcknowledgedDelivery implements SourceDelivery {
         throw new ConnectError('Unrecoverable exception from producer send callback', { cause: error });
       }
       for (const record of failure.records) {
-        await errors.failed({ stage: 'KAFKA_PRODUCE', className: WORKER_SOURCE_TASK, error, consumed: undefined });
-        const source = batch.sourceOf(record);
-        const deadLetter =
-          source !== undefined && isSingle(source) ? this.#runtime.deadLetters?.take(source) : undefined;
+        // With a dead-letter topic there are no blocks, so each record has a source.
+        const part = batch.sourceOf(record);
+        const source = part !== undefined && isSingle(part) ? part : undefined;
+        const failed = { stage: 'KAFKA_PRODUCE', className: WORKER_SOURCE_TASK, error, consumed: undefined } as const;
+        await errors.failed({ ...failed, source });
+        const deadLetter = source && this.#runtime.deadLetters?.take(source);
         if (deadLetter !== null && deadLetter !== undefined) deadLetters.push(deadLetter);
       }
       skipped += count;

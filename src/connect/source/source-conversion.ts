@@ -1,10 +1,10 @@
 import type { SourceRecord } from '../../data/record.ts';
 import type { ProducedRecord } from '../../kafka/api.ts';
-import type { SourceBlock } from '../api.ts';
+import type { JsonEncoding, SourceBlock } from '../api.ts';
 import type { Stage } from '../pipeline/error-policy.ts';
 import { SourceRecordConverter } from '../pipeline/record-converter.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
-import { isFailed, passesBlock, type SinglePart } from './source-block.ts';
+import { isFailed, jsonEncoding, passesBlock, type SinglePart } from './source-block.ts';
 import type { SourceDelivery } from './source-delivery.ts';
 
 const WORKER_SOURCE_TASK = 'org.apache.kafka.connect.runtime.WorkerSourceTask';
@@ -21,13 +21,23 @@ export class SourceConversion {
     this.#converter = new SourceRecordConverter(runtime.converters, runtime.chain, runtime.errors);
   }
 
-  /**
-   * Returns true if the bytes of a block can be sent unchanged. A task that defines transaction boundaries needs records
-   * instead.
-   */
+  /** How the task may write the JSON of its records as blocks; `undefined` if blocks do not pass or are not JSON. */
+  get json(): JsonEncoding | undefined {
+    return this.#passesBlocks ? jsonEncoding(this.#runtime.converters) : undefined;
+  }
+
+  /** Returns true if the bytes of a block can be sent unchanged. */
   passes(block: SourceBlock): boolean {
-    const { chain, converters } = this.#runtime;
-    return chain.empty && this.#delivery.transactions === undefined && passesBlock(block, converters);
+    return this.#passesBlocks && passesBlock(block, this.#runtime.converters);
+  }
+
+  /**
+   * Transforms need records instead of blocks, as do tasks that define transaction boundaries. With a dead-letter topic,
+   * each record that cannot be sent needs a dead-letter record of its own.
+   */
+  get #passesBlocks(): boolean {
+    const { chain, deadLetters } = this.#runtime;
+    return chain.empty && deadLetters === undefined && this.#delivery.transactions === undefined;
   }
 
   /**
@@ -61,7 +71,7 @@ export class SourceConversion {
   async #refuse(source: SinglePart, error: Error, stage: Stage): Promise<ProducedRecord | null> {
     const { errors, deadLetters, assignment } = this.#runtime;
     const className = assignment.taskConfig['task.class'] ?? WORKER_SOURCE_TASK;
-    await errors.failed({ stage, className, error, consumed: undefined });
+    await errors.failed({ stage, className, error, consumed: undefined, source });
     return deadLetters?.take(source) ?? null;
   }
 }

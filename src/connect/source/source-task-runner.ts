@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
-import type { SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
+import type { JsonEncoding, SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
 import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
-import { isBlock, isOffsetUpdate, recordsIn, recordsOfBlock, type PolledPart, jsonEncoding } from './source-block.ts';
+import { isBlock, isOffsetUpdate, recordsIn, recordsOfBlock, type PolledPart } from './source-block.ts';
 import { Readiness } from '../tasks/readiness.ts';
 import type { RateLimit } from '../task-assignment.ts';
 import { SourceConversion } from './source-conversion.ts';
@@ -128,7 +128,9 @@ export class SourceTaskRunner implements TaskRunner {
     this.#runtime.place.enter('start');
     this.#progress.begin('start');
     await eventLoopWatch.during(this.#activities.start, () =>
-      this.#task.start(taskContext(this.#runtime, this.#offsets.storage, this.#delivery.transactions)),
+      this.#task.start(
+        taskContext(this.#runtime, this.#offsets.storage, this.#delivery.transactions, this.#conversion.json),
+      ),
     );
     this.#progress.end();
     this.#isPaused = this.#wantPaused;
@@ -285,11 +287,11 @@ export class SourceTaskRunner implements TaskRunner {
 }
 
 function taskContext(
-  { assignment, pluginLogger, abort, throttle, chain, converters }: TaskRuntime,
+  { assignment, pluginLogger, abort, throttle }: TaskRuntime,
   storage: OpenOffsets['storage'],
   transactions: SourceTransactions | undefined,
+  json: JsonEncoding | undefined,
 ): SourceTaskContext {
-  const json = chain.empty && transactions === undefined ? jsonEncoding(converters) : undefined;
   return {
     connectorName: assignment.id.connector,
     taskIndex: assignment.id.task,

@@ -110,7 +110,13 @@ export class TransactionDelivery implements SourceDelivery {
     if (!taskFailed) this.pause();
     await this.#queue.idle();
     clearTimeout(this.#intervalTimer);
-    if (this.#isOpen && !this.#isCancelled) await this.#abort();
+    if (!this.#isOpen || this.#isCancelled) return;
+    try {
+      await this.#abort();
+    } catch (error) {
+      // The transaction will be aborted by the broker after the transaction timeout, unless that has already happened.
+      this.#runtime.logger.warn({ err: error }, 'Failed to abort the transaction');
+    }
   }
 
   close(): Promise<void> {
@@ -144,7 +150,10 @@ export class TransactionDelivery implements SourceDelivery {
       from = after;
       if (outcome === 'abort' && this.#isOpen) {
         this.#runtime.logger.info('Aborting transaction for batch as requested by connector');
-        await this.#abort();
+        // If the abort fails, the transaction may still be open, and the commit below would commit the aborted records.
+        await this.#abort().catch((error: unknown) => {
+          throw this.#failed(toError(error));
+        });
       }
       // The offsets of aborted records are stored, so that these records are not polled again.
       await this.#commit();
@@ -236,14 +245,10 @@ export class TransactionDelivery implements SourceDelivery {
   }
 
   async #abort(): Promise<void> {
-    try {
-      await this.#dependencies.producer.abort();
-      this.#isOpen = false;
-      this.#runtime.logger.debug('Aborted the transaction');
-    } catch (error) {
-      // The transaction will be aborted by the broker after the transaction timeout, unless that has already happened.
-      this.#runtime.logger.warn({ err: error }, 'Failed to abort the transaction');
-    }
+    await this.#dependencies.producer.abort();
+    this.#isOpen = false;
+    this.#sent = 0;
+    this.#runtime.logger.debug('Aborted the transaction');
   }
 
   #requireSent(failure: Error | undefined): void {

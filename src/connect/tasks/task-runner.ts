@@ -178,6 +178,13 @@ export async function untilMayWork({ mayWork, abort }: Pick<TaskRuntime, 'mayWor
   return !abort.signal.aborted;
 }
 
+/** Releases what a task holds whose runner could not be built. */
+export function releaseTask({ abort, chain, errors, place, logger }: TaskRuntime): Promise<void> {
+  abort.abort();
+  place.close();
+  return runAll([() => chain.close(), () => errors.close()], logger);
+}
+
 /** Runs all steps in order. A failure is logged and does not prevent the next steps. */
 export async function runAll(steps: readonly (() => Promise<unknown> | void)[], logger: Logger): Promise<void> {
   for (const step of steps) {

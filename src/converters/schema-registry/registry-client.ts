@@ -140,8 +140,11 @@ export class RegistryClient {
     depth = 0,
   ): Promise<RegisteredSchema> {
     const { id, schema: text, schemaType = 'AVRO', references } = answer;
-    if (typeof id !== 'number' || typeof text !== 'string' || depth > MAX_REFERENCE_DEPTH) {
+    if (typeof id !== 'number' || typeof text !== 'string') {
       throw new UnavailableError(`The schema registry at ${this.#place()} returned no schema for id ${String(id)}`);
+    }
+    if (depth > MAX_REFERENCE_DEPTH) {
+      throw new DataError(`Schema ${String(id)} is referenced over more than ${String(MAX_REFERENCE_DEPTH)} levels`);
     }
     size.references += references?.length ?? 0;
     size.characters += text.length;

@@ -4,7 +4,7 @@ import { SinkTaskRunner } from '../../connect/sink/sink-task-runner.ts';
 import type { BuiltTask, TaskBuilder } from '../../connect/tasks/built-task.ts';
 import type { TaskAssignment, TaskEvent } from '../../connect/task-assignment.ts';
 import type { FixedProperties, TaskClients } from '../../connect/tasks/task-clients.ts';
-import type { TaskFactory } from '../../connect/hosting/task-factory.ts';
+import { withRunner, type TaskFactory } from '../../connect/hosting/task-factory.ts';
 import type { TaskMeasures } from '../../connect/tasks/task-measures.ts';
 import type { TaskRuntime } from '../../connect/tasks/task-runner.ts';
 import { ConfigError } from '../../errors.ts';
@@ -43,7 +43,7 @@ export class ReplayTasks implements TaskBuilder {
     const counts = new ReplayCounts(replay.partitions, (progress) => {
       onEvent({ id, state: 'REPLAYED', progress });
     });
-    const { runtime, ...parts } = await this.#factory.prepare(
+    const prepared = await this.#factory.prepare(
       assignment,
       measures,
       onEvent,
@@ -52,8 +52,9 @@ export class ReplayTasks implements TaskBuilder {
     const onDropped: TaskRuntime['onDropped'] = (record) => {
       counts.dropped(record);
     };
-    const own: TaskRuntime = { ...runtime, offsetFlushIntervalMs: COMMIT_MS, onDropped };
-    return { ...parts, runner: await this.#runner(own, replay, counts) };
+    return withRunner(prepared, (runtime) =>
+      this.#runner({ ...runtime, offsetFlushIntervalMs: COMMIT_MS, onDropped }, replay, counts),
+    );
   }
 
   async #runner(runtime: TaskRuntime, replay: ReplayAssignment, counts: ReplayCounts): Promise<SinkTaskRunner> {

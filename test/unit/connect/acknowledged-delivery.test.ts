@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { RecordPacker } from '../../../src/data/packed-records.ts';
+import { Schema } from '../../../src/data/schema.ts';
 import { RetriableError, SluiceError, toError } from '../../../src/errors.ts';
 import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
 import { KafkaError } from '../../../src/kafka/errors/kafka-errors.ts';
@@ -53,6 +55,26 @@ describe('delivery of source records at least once', () => {
       ['topic', 'topic', 'letters'],
     );
     assert.equal(bench.runtime.deadLetters?.produceRequests, 1);
+  });
+
+  it('sends the dead letter of a record of a block', async () => {
+    const bench = new SourceBench({ tolerance: 'all', deadLetterTopic: 'letters' });
+    bench.producer.failing = (value, topic) => (topic === 'topic' && value === '2' ? tooLarge() : undefined);
+    const packer = new RecordPacker('topic', 100);
+    for (const value of ['1', '2', '3']) packer.add(null, Buffer.from(value));
+    const [packed] = packer.take();
+    assert.ok(packed);
+    const schema = new Schema('string');
+    const offsets = { sourcePartition: { table: 't' }, offsetBefore: { n: 0 }, offsetAfter: { n: 3 } };
+    bench.task.block = { packed, keySchema: schema, valueSchema: schema, ...offsets };
+    const running = bench.runner.run();
+    await until(() => bench.offsets.stored.size === 1, 'the offset is stored');
+    bench.runner.stop();
+    await running;
+    const letter = bench.producer.sent.find(({ topic }) => topic === 'letters');
+    assert.equal(Buffer.from(letter?.value ?? '').toString(), '{"key":null,"value":"2"}');
+    assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 3 });
+    assert.equal(bench.task.json, undefined, 'the task is not asked for blocks of JSON');
   });
 
   it('stores an offset update that has no record', async () => {

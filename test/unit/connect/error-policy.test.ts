@@ -140,11 +140,13 @@ describe('the error policy', () => {
     const patient = new SinkRecordConverter(converters({ value: passing(4, later) }), chain({}), policy);
     assert.equal((await patient.convertOne(consumed))?.value, 'v');
     assert.deepEqual([policy.counts.retries, failures.length], [3, 0]);
+    assert.deepEqual([policy.counts.failures, policy.counts.errors], [3, 0], 'failures that were retried count');
     attempts = 0;
     const once = policyOf({ retryTimeoutMs: 0 });
     const hasty = new SinkRecordConverter(converters({ value: passing(4, later) }), chain({}), once.policy);
     assert.equal(await hasty.convertOne(consumed), undefined);
     assert.deepEqual([once.policy.counts.retries, once.failures.length], [0, 1]);
+    assert.deepEqual([once.policy.counts.failures, once.policy.counts.errors], [1, 1]);
     attempts = 0;
     const other = policyOf({ retryTimeoutMs: 10_000 });
     const wrong = new SinkRecordConverter(converters({ value: passing(4, refused) }), chain({}), other.policy);

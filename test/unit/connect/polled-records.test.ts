@@ -47,6 +47,19 @@ describe('polled records on their way into a task', () => {
     assert.equal(polled.count, 0);
   });
 
+  it('count as sent unless a transform dropped them', async () => {
+    const converter = {
+      convert: (records: readonly ConsumedRecord[]) =>
+        Promise.resolve({ records: records.filter(({ offset }) => offset !== 6), failed: undefined }),
+    } as unknown as SinkRecordConverter;
+    const task = { put: () => Promise.resolve() } as unknown as SinkTask;
+    const polled = new PolledRecords(task, converter, settings());
+    await polled.take([block(0, 5, 3)]);
+    const counts: number[] = [];
+    await polled.put((_end, count, sent) => counts.push(count, sent));
+    assert.deepEqual(counts, [3, 2]);
+  });
+
   it('before one that cannot be converted are put, as are those of other partitions (L3)', async () => {
     const put: string[] = [];
     const reason = new Error('no');

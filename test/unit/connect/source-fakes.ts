@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { AcknowledgedDelivery } from '../../../src/connect/source/acknowledged-delivery.ts';
-import type { PolledRecord, SourceTask } from '../../../src/connect/api.ts';
+import type { PolledRecord, SourceBlock, SourceTask, SourceTaskContext } from '../../../src/connect/api.ts';
 import { Throttle } from '../../../src/connect/pipeline/throttle.ts';
 import { ErrorPolicy } from '../../../src/connect/pipeline/error-policy.ts';
 import type { OffsetStorage, StoredOffset } from '../../../src/connect/source/offset-storage.ts';
@@ -47,6 +47,7 @@ class FakeProducer implements TransactionalProducer {
   /** Sends wait for it. */
   gate: Promise<void> = Promise.resolve();
   commitFailure: Error | undefined;
+  abortFailure: Error | undefined;
   maxBytes = Infinity;
   isClosed = false;
 
@@ -73,6 +74,7 @@ class FakeProducer implements TransactionalProducer {
   async abort(): Promise<void> {
     this.asked.push('abort');
     await Promise.resolve();
+    if (this.abortFailure !== undefined) throw this.abortFailure;
   }
 
   async send(records: readonly ProducedRecord[]): Promise<void> {
@@ -140,12 +142,16 @@ class FakeTask implements SourceTask {
   readonly told: string[] = [];
   readonly polls: (readonly PolledRecord[] | Error)[] = [];
   transactions: { commit(record?: SourceRecord): void; abort(record?: SourceRecord): void } | undefined;
+  /** The next poll returns it alone. */
+  block: SourceBlock | undefined;
+  json: SourceTaskContext['json'];
   onPoll: (records: readonly SourceRecord[]) => void = () => undefined;
   commitFailure: Error | undefined;
   #signal: AbortSignal | undefined;
 
-  async start(context: Parameters<SourceTask['start']>[0]): Promise<void> {
+  async start(context: SourceTaskContext): Promise<void> {
     this.told.push('start');
+    this.json = context.json;
     this.#signal = context.signal;
     this.transactions = context.transactions;
     await Promise.resolve();
@@ -158,6 +164,12 @@ class FakeTask implements SourceTask {
     this.#signal?.throwIfAborted();
     if (next !== undefined) this.onPoll(next.filter((each) => 'value' in each));
     return next ?? [];
+  }
+
+  pollBlocks(): Promise<readonly (PolledRecord | SourceBlock)[]> {
+    const { block } = this;
+    this.block = undefined;
+    return block === undefined ? this.poll() : Promise.resolve([block]);
   }
 
   async commit(): Promise<void> {
@@ -223,6 +235,8 @@ export class SourceBench {
       return typeof text === 'string' ? Buffer.from(text) : null;
     };
     const converter = {
+      writesPlainJson: true,
+      passesText: () => true,
       fromConnectData: (_topic: string, _schema: unknown, value: unknown) => convert(value),
       toConnectData: () => ({ schema: null, value: null }),
     };

@@ -247,6 +247,20 @@ describe('delivery of source records exactly once', () => {
       'topic 7',
       'abort',
     ]);
+    const values = bench.runtime.measures.source.values();
+    assert.deepEqual([values['transaction-size-max'], values['transaction-size-min']], [2, 0]);
+    assert.equal(bench.delivered, 4, 'aborted records are not counted');
+  });
+
+  it('fails without a commit if an abort that the task requested fails', async () => {
+    const bench = new SourceBench({ boundary: { kind: 'connector', requests: new TransactionRequests() } });
+    bench.task.onPoll = () => bench.task.transactions?.abort();
+    bench.producer.abortFailure = new Error('the coordinator does not answer');
+    bench.task.polls.push([source(1)]);
+    const error = await bench.runner.run().then(() => undefined, toError);
+    assert.equal(error?.message, 'Failed to flush offsets and/or records for task c-0');
+    assert.equal((error.cause as Error).message, 'the coordinator does not answer');
+    assert.deepEqual(bench.producer.asked.slice(2), ['begin', 'topic 1', 'abort', 'abort']);
   });
 
   it('refuses records for its own offsets topic', async () => {

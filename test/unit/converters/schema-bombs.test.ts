@@ -160,4 +160,17 @@ describe('schemas of a registry that are made to do harm', () => {
     assert.match(await failureOf({ schema: '' }, below), /more than 1000 references/);
     assert.ok(registry.requests.length < 1100, `${String(registry.requests.length)} requests`);
   });
+
+  it('fail the records where references are too deep', async () => {
+    let below = registry.add('D0', avro(emptyRecord('D0')));
+    for (let level = 1; level <= 101; level++) {
+      const [subject, inner] = [`D${String(level)}`, `D${String(level - 1)}`];
+      const references = [{ name: inner, subject: inner, version: 1 }];
+      below = registry.add(subject, {
+        ...avro({ type: 'record', name: subject, fields: [{ name: 'f', type: inner }] }),
+        references,
+      });
+    }
+    assert.match(await failureOf({ schema: '' }, below), /over more than 100 levels/);
+  });
 });

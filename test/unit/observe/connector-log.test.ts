@@ -62,6 +62,24 @@ describe('the last lines of a connector', () => {
     assert.deepEqual([texts(log, 'a').length, texts(log, 'b').length, texts(log, 'c').length], [2, 0, 1]);
   });
 
+  it('are known to be missing after all of them were removed, even when the connector logs again', () => {
+    const log = new ConnectorLog(500, 1500);
+    log.note(line('a', 'first'));
+    const [first] = log.after('a', 0).lines;
+    log.note(line('a', 'second'));
+    const second = log.after('a', 0).lines.at(-1);
+    for (const text of ['x', 'y', 'z']) log.note(line('b', text.repeat(500)));
+    const after = (number = 0) => {
+      const { lines, isCut } = log.after('a', number);
+      return [lines.map(({ text }) => text), isCut];
+    };
+    assert.deepEqual(after(first?.number), [[], true]);
+    assert.deepEqual(after(second?.number), [[], false], 'the last line was seen');
+    log.note(line('a', 'third'));
+    assert.deepEqual(after(first?.number), [['third'], true]);
+    assert.deepEqual(after(second?.number), [['third'], false]);
+  });
+
   it('show no secret, whatever the format of the log', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'connector-log-'));
     try {
