@@ -24,7 +24,7 @@ export const serviceOptions = declareOptions({
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Database server of the API, for example `jdbc:db://host:5432` or `postgresql://host:5432`. TLS is set by `sslmode` and `sslrootcert`. Each request connects as its own user, to the database that its parameter `db` names, otherwise to `default.database`; a database in this URL is ignored. If the URL has a user (`postgresql://user@host:port`), the API reads and writes the cluster settings as this user. Without a user, it reads them when an administrator logs in.',
+      'Database server of the API, for example `jdbc:db://host:5432` or `postgresql://host:5432`. TLS is set by `sslmode` and `sslrootcert`. Each request connects as its own user, to the database that its parameter `db` names, otherwise to `database.http.default.database`; a database in this URL is ignored. If the URL has a user (`postgresql://user@host:port`), the API reads and stores its cluster settings (the default time zone, and the lifetime of tokens) as this user; otherwise as an administrator (a superuser or a member of the role `admin`) who is logged in.',
     validator: nonEmptyString,
   },
   'connection.password': {
@@ -78,7 +78,7 @@ export const serviceOptions = declareOptions({
     type: 'STRING',
     default: '.sluice/tls',
     importance: 'LOW',
-    documentation: 'Directory of the development certificate and its authority `ca.pem`.',
+    documentation: 'Directory of the development certificate and its CA certificate `ca.pem`.',
     validator: nonEmptyString,
   },
   nanoseconds: {
@@ -124,7 +124,7 @@ export const serviceOptions = declareOptions({
     default: 64 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Maximum size of all held query responses together, in bytes; one user has at most half of it. A response is held until its query has ended. If there is no memory for a response of more than 64 kB within `connection.wait.ms`, the request returns 503.',
+      'Maximum size of all held query responses together, in bytes; one user has at most half of it. A response is held until its query has ended. If there is no memory for a response of more than 64 kB within `database.http.connection.wait.ms`, the request returns 503.',
     validator: atLeast(5 * 1024 * 1024),
   },
   'client.timeout.ms': {
@@ -148,7 +148,7 @@ export const serviceOptions = declareOptions({
     default: 300_000,
     importance: 'LOW',
     documentation:
-      'Milliseconds in which a client must send a whole request, and then as long to read a held response. With the default, a request of 64 MB needs 220 kB/s.',
+      'Milliseconds in which a client must send a whole request. The client has the same time to read a held response. With the default, a request of 64 MB needs 220 kB/s.',
     validator: atLeast(1),
   },
   'max.connections': {
@@ -163,7 +163,7 @@ export const serviceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Maximum number of open HTTP connections of one client address; by default `max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. If an address is at its limit, a new connection replaces the longest idle connection of this address. If `max.connections` is reached, a new connection replaces the longest idle connection of the address that has the most connections. A new connection counts as idle only after `client.headers.timeout.ms` or its first request. Until then, it is closed only for a client with another address, and only if its own address has more than half of `max.connections`.',
+      'Maximum number of open HTTP connections of one client address. Default: the value of `database.http.max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. If an address is at its limit, a new connection replaces the longest idle connection of this address. If `database.http.max.connections` is reached, a new connection replaces the longest idle connection of the address that has the most connections. A new connection counts as idle only after `database.http.client.headers.timeout.ms` or its first request. Until then, it is closed only for a client with another address, and only if its own address has more than half of `database.http.max.connections`.',
     validator: nullOr(atLeast(1)),
   },
   'access.log': {

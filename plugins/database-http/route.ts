@@ -29,14 +29,14 @@ export interface ApiRequest {
   readonly headers: IncomingHttpHeaders;
   /** The user; `guest` on routes with `access: 'anyone'`, which have no executor either. */
   readonly login: Login;
-  /** The parameter `db`, or the default database; case-sensitive. */
+  /** The database that a query parameter names (`databaseParameters`), otherwise the default one; case-sensitive. */
   readonly database: string;
   /**
    * The user's executor on `database`. It is lent for this request and must not be closed. It connects with its first call, so a
    * missing database is reported then (SQLSTATE 3D000).
    */
   readonly executor: Executor;
-  /** The user's executor on another database, which `USE` or a parameter other than `db` names. It is also lent for this request. */
+  /** The user's executor on any database, for example the one that `USE` names. It is also lent for this request. */
   readonly executorOn: (database: string) => Executor;
   /**
    * Time zone of the request in PostgreSQL's spelling: `tz`, otherwise
@@ -51,7 +51,10 @@ export interface ApiRequest {
   body(): AsyncIterable<Buffer>;
   /** The whole body as UTF-8; a byte order mark is dropped. */
   text(): Promise<string>;
-  /** Aborted when the client disconnects, or when the service shuts down and the request takes too long. */
+  /**
+   * Aborted when the client disconnects, when the user may no longer log in, and when the service shuts down and the
+   * request takes too long.
+   */
   readonly signal: AbortSignal;
   /** Milliseconds that a statement may take (`statement.timeout.ms`); `undefined` for no limit. */
   readonly statementTimeoutMs: number | undefined;
@@ -107,8 +110,8 @@ export interface FailureForm {
 }
 
 /**
- * A method of a path. The OpenAPI description is generated from the routes, and bodies are validated against their schemas. All
- * routes of a path have the same form of failures.
+ * A method of a path. The OpenAPI description is generated from the routes. All routes of a path have the same form of
+ * failures.
  */
 export interface MethodRoute {
   /** HTTP method. A GET route that needs no credentials also answers HEAD. */
@@ -130,8 +133,8 @@ export interface MethodRoute {
   /** Users who may call the route; `anyone` means that no credentials are needed. Default: `users`. */
   readonly access?: 'users' | 'anyone';
   /**
-   * Accepted credentials. `any` also accepts the forms of other systems: `Token user:password`, `Token <token>`, `Bearer <token>`
-   * and the query parameters `u` and `p`. Default: `basic`.
+   * Accepted credentials. `any` also accepts the forms of other systems: `Token` or `Bearer` with `user:password` or a
+   * token, the session cookie of InfluxDB 2, and the query parameters `u` and `p`. Default: `basic`.
    */
   readonly credentials?: CredentialForms;
   /** Query parameters that may name the database; the first one that is present is used. Default: `['db']`. */

@@ -132,7 +132,7 @@ export class DatabaseHttpService implements Service {
     );
   }
 
-  /** `https://host:port` of the first listener. */
+  /** URL of the first listener, for example `https://localhost:8080`. */
   get address(): string | undefined {
     return this.#listeners.address;
   }

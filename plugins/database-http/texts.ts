@@ -15,8 +15,8 @@ export const TEXTS = {
   notBasic: 'can not find Basic attribute, please check',
   malformedCredentials: 'wrong username or password, please check',
   noMatch: 'the provided username and password did not match any credentials on the server.',
-  // This text contains both the documented text and the one that the original database sends, so that a search finds
-  // either.
+  // This text contains both the documented text and the one that the original database (docs/database-api.md) sends, so
+  // that a search finds either.
   unknownToken: 'Incorrect authentication token: can not find token, need login first',
   unknownTokenOnSessions: 'Incorrect authentication token: can not verify',
   noPasswordAsked:

@@ -8,7 +8,7 @@ export const ZONE: QueryParameter = {
   schema: TEXT,
 };
 
-/** Range of time zones in hours east of UTC, as in the documentation of the original database. */
+/** Range of time zones in hours east of UTC, as in the documentation of the original database (docs/database-api.md). */
 const MIN_HOURS = -12;
 const MAX_HOURS = 14;
 

@@ -57,7 +57,10 @@ export class ChangeRunner {
     this.#logger = logger;
   }
 
-  /** Returns a fault if the statement was refused. Rejects with scope `infrastructure` if a retry may succeed. */
+  /**
+   * Returns one fault if the statement was refused, otherwise none. Rejects with errors that the message did not cause;
+   * their scope is `infrastructure` if a retry may succeed.
+   */
   async run(statement: DecodedStatement, signal: AbortSignal): Promise<readonly Fault[]> {
     return this.#run(this.#executor, statement, signal);
   }

@@ -44,10 +44,10 @@ import { WrittenTables } from './written-tables.ts';
 const LANES = 2;
 export const CONNECTIONS = LANES + 1;
 
-/** Minimum time between commit requests. Offsets are committed at least every `offset.flush.interval.ms` (default 60 s). */
+/** Minimum time between commit requests of `put`. Offsets are committed at least every `offset.flush.interval.ms` (default 60 s). */
 const COMMIT_EVERY_MS = 1000;
 /**
- * Maximum wait in `put`. After it, `put` throws RetriableError, so that polling continues within max.poll.interval.ms.
+ * Maximum wait of `put` for room in the lanes. After it, `put` throws RetriableError, so that polling continues within max.poll.interval.ms.
  */
 const MAX_WAIT_IN_PUT_MS = 2_000;
 const PUT_AGAIN_AFTER_MS = 500;

@@ -35,7 +35,7 @@ interface Claiming {
 
 /**
  * The task's claims on its assigned partitions, and their positions according to the offsets table.
- * none --open--> claiming --claimed, position set--> held --fenced--> fenced --still assigned after a while--> claiming
+ * any --open--> claiming --claimed, position set--> held --fenced--> fenced --still assigned after a while--> claiming
  * any --all closed--> none; any --some closed--> claiming (the remaining partitions)
  * Records are only accepted while the partitions are held.
  */
@@ -99,7 +99,10 @@ export class DeliveryClaims {
     await this.#settle();
   }
 
-  /** Rejects with RetriableError while the partitions are not held, or with the error of a failed claim. */
+  /**
+   * Rejects with RetriableError if the partitions were not held at the time of the call, even if they are held now. Also
+   * rejects with the error of a failed claim, and after too many fences.
+   */
   async ready(): Promise<void> {
     if (this.#state === 'held' || this.#state === 'none') return;
     if (this.#state === 'fenced') {
@@ -126,7 +129,7 @@ export class DeliveryClaims {
     this.#fencedAt = performance.now();
     this.#fences += 1;
     this.#fence = error;
-    this.#context.logger.warn(`${error.message}; its pending writes were rolled back`);
+    this.#context.logger.warn(`${error.message}; the pending writes of this task were rolled back`);
   }
 
   async close(partitions: readonly TopicPartition[]): Promise<void> {

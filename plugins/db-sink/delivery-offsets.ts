@@ -130,8 +130,8 @@ export class FencedError extends ConnectError {}
  * each partition. The table has no time column, so sources do not pick it up. `topic_id` and `leader_epoch` identify
  * the log of the offset; null means unknown. The epoch is valid if `epoch_offset` equals the next offset, because
  * earlier versions and users change only the next offset. An owner claims a partition and then moves its offset in the
- * transactions that write rows, until the next owner claims the partition. An owner may only advance an offset that it
- * stored itself. If it finds a different offset, its unacknowledged transaction was committed, or it was fenced.
+ * transactions that write rows, until the next owner claims the partition. An owner advances an offset only if it finds
+ * the value that it claimed or stored last. Otherwise, its unacknowledged transaction was committed, or it was fenced.
  */
 export class DeliveryOffsets {
   readonly #executor: Executor;
@@ -307,9 +307,7 @@ export class DeliveryOffsets {
     return new Map(rows.map(offsetRow).map((row) => [keyOf(row), row] as const));
   }
 
-  /**
-   * Terminates the sessions that block this one if they belong to this user and application; waits for other sessions.
-   */
+  /** Runs `work`. After three seconds, terminates the sessions that block it, as far as END_BLOCKING permits. */
   async #unblocking<T>(session: Session, work: () => Promise<T>): Promise<T> {
     const pid = (await session.ask(OWN_BACKEND)).rows[0]?.[0] ?? null;
     const unblock = (): void => {

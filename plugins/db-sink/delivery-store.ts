@@ -56,8 +56,9 @@ export class DeliveryStore {
   }
 
   /**
-   * Like `store`, but returns refused records instead of reporting them. A statement that cannot run in a transaction
-   * is refused unless it is the only record.
+   * Like `store`, but returns the records with the faults, instead of reporting them, if any record is refused. A batch
+   * of several records is not stored if it contains a statement that cannot run inside a transaction; the caller then
+   * splits the batch.
    */
   readonly storeAtomically: Attempt = async ({ records, decoded }, { mayGrow }, signal) => {
     if (decoded.faults.length > 0) return { records, faults: decoded.faults };
@@ -85,7 +86,7 @@ export class DeliveryStore {
     }
   }
 
-  /** Moves offsets past records without rows, such as dropped records. On failure, the next write moves them. */
+  /** Moves offsets past records without rows, such as filtered ones. On failure, the next write moves them. */
   async move(ends: readonly PartitionOffset[], signal: AbortSignal): Promise<void> {
     const offsets = this.#offsets;
     const { owner } = this.#claims;

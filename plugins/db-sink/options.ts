@@ -36,7 +36,7 @@ export const sinkOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows per write. With `batch.size.auto`, this is only the initial maximum. The messages of a write have at most 8 MB. A smaller batch is written when no more records are pending.',
+      'Number of rows at which a write is full. With `batch.size.auto`, this is only the initial number. A write is also full when its messages have 8 MB. It consists of whole messages, so a message with many rows may exceed these limits. A smaller batch is written when no more records are pending.',
     validator: atLeast(1),
     group: WRITES,
     width: 'SHORT',
@@ -47,7 +47,7 @@ export const sinkOptions = declareOptions({
     default: true,
     importance: 'MEDIUM',
     documentation:
-      'Whether writes grow while there is a backlog. Writes start with `batch.size` rows, grow up to 10,000 rows while a write takes less than about 100 ms, and shrink back to `batch.size` when writes take longer. With `false`, no write has more than `batch.size` rows.',
+      'Whether writes grow while there is a backlog. Writes start with `batch.size` rows, grow up to 10,000 rows while a write takes less than about 100 ms, and shrink back to `batch.size` when a write takes more than 200 ms. With `false`, a write is always full at `batch.size` rows.',
     group: WRITES,
     width: 'SHORT',
     displayName: 'Larger batches for a backlog',
@@ -80,7 +80,7 @@ export const sinkOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of the times in messages. `json_db`: `ms` (default), `us`, `ns`; in a relational database, only `ms`. `cdc_db`: `ms` (default), `us`, `ns`. `line_lp`: `ms`, `us`, `ns` (default). `json_tsd`, `line_tsd`: `s`, `ms`; without this option, the number of digits decides: up to 10 are seconds, up to 13 milliseconds, up to 16 microseconds, up to 19 nanoseconds.',
+      'Unit of the times in messages. `json_db`: `ms` (default), `us`, `ns`; in a database that is marked as relational, only `ms`. `cdc_db`: `ms` (default), `us`, `ns`. `line_lp`: `ms`, `us`, `ns` (default). `json_tsd`, `line_tsd`: `s`, `ms`; without this option, the number of digits decides: up to 10 are seconds, up to 13 milliseconds, up to 16 microseconds, up to 19 nanoseconds. `struct`: no effect.',
     validator: nullOr(oneOf('s', 'ms', 'us', 'ns')),
     group: FORMAT,
     width: 'SHORT',

@@ -175,7 +175,7 @@ function faultOf({ message, table, column, sqlstate }: Fault): PreviewFault {
   return { message, table, column, sqlstate };
 }
 
-/** Distance from 1970, in milliseconds, that a JavaScript date can represent. */
+/** Maximum distance from 1970, in milliseconds, that a JavaScript date can represent. */
 const MAX_DATE_MS = 8_640_000_000_000_000n;
 
 /**

@@ -2,7 +2,10 @@ import { DataError, Turn, type SinkRecord } from '../../src/index.ts';
 import { DatabaseError, type Fault } from '../database/index.ts';
 import { messageBytes, type WaitingRecords } from './waiting-records.ts';
 
-/** Returns one error per record, in record order, regardless of how many of its rows were refused. */
+/**
+ * Returns one error per refused record, even if several of its rows were refused. Errors are sorted by topic, partition
+ * and offset.
+ */
 export async function refusals(records: WaitingRecords, faults: readonly Fault[]): Promise<[SinkRecord, Error][]> {
   const byOrigin = new Map<string, Fault[]>();
   for (const fault of faults) {

@@ -43,7 +43,7 @@ export const structOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      '`struct`: the fields that identify a row, for example `id` or `site,meter`; all fields by default. If the record key is a single value, give one name. With `pk.mode=kafka`, give three names or none; without names, the columns are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
+      '`struct`: the fields that identify a row, for example `id` or `site,meter`; all fields of the key or value by default. If the record key is a single value, give one name. With `pk.mode=kafka`, give three names or none; without names, the columns are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Primary key fields',
@@ -73,7 +73,7 @@ export const structOptions = declareOptions({
     default: '__debezium_unavailable_value',
     importance: 'LOW',
     documentation:
-      "`struct`: Debezium's placeholder for a large value that was not sent because it did not change; the sink then leaves the column as it is. Empty: none.",
+      "`struct`: Debezium's placeholder for a large value that was not sent because it did not change; the sink then leaves the column as it is. If this option is empty, no value is a placeholder.",
     group: GROUP,
     width: 'LONG',
     displayName: 'Placeholder of unchanged values',

@@ -163,7 +163,7 @@ export class TableWriter {
     } catch (error) {
       if (error instanceof Refused) return error.faults;
       const [first] = parts;
-      // A violated deferred constraint does not identify a row.
+      // A violated deferred constraint does not identify a row, so the fault names the first one.
       if (!(error instanceof DatabaseError) || error.scope !== 'record' || first?.kind !== 'rows') throw error;
       return refuseAll(first.rows.batch, error).slice(0, 1);
     }
@@ -177,8 +177,8 @@ export class TableWriter {
   }
 
   /**
-   * Converts errors that concern rows to faults. Other errors are extended by a description of what could not be
-   * written.
+   * Converts errors that concern rows to faults, and passes infrastructure errors on unchanged. Other errors are extended
+   * by a description of what could not be written.
    */
   async #refusing(part: DecodedPart, work: () => Promise<readonly Fault[]>): Promise<readonly Fault[]> {
     try {

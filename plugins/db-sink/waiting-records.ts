@@ -9,7 +9,7 @@ import {
 import type { Decoded, Origin } from '../database/index.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 
-/** Maximum size of the messages that are decoded in one turn of the event loop. */
+/** Maximum size of the messages that are decoded by one call, unless a single message is larger. */
 const MAX_SLICE_BYTES = 262_144;
 
 /** Number of lookups above which an index of the records pays off. */
@@ -27,7 +27,7 @@ interface Place {
   readonly index: number;
 }
 
-/** A full batch that waits for the previous one to be written. */
+/** A batch to which no records are added any more, and what its records were decoded to. */
 export interface SealedBatch {
   readonly records: WaitingRecords;
   readonly decoded: Decoded;

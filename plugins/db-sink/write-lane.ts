@@ -129,7 +129,8 @@ export class WriteLane {
   }
 
   /**
-   * Waits while a full batch is pending; returns false after the timeout. Rejects with the failure of an earlier batch.
+   * Waits while a full batch is pending. Returns false after the timeout and if the lane is fenced. Rejects with the
+   * failure of an earlier batch.
    */
   async hasRoom(timeoutMs: number): Promise<boolean> {
     const isDone = (): boolean => this.#failure !== undefined || this.#isFenced || this.#sealed.length === 0;
@@ -169,7 +170,7 @@ export class WriteLane {
     });
   }
 
-  /** Resolves once everything added is stored, or after the timeout. Never rejects; see `check`. */
+  /** Resolves once everything added is stored, after a failure or fencing, or after the timeout. Never rejects; see `check`. */
   async flush(timeoutMs: number): Promise<void> {
     this.start();
     const isDone = (): boolean => this.#isFenced || (!this.#hasWork() && this.#writing === undefined);
@@ -205,7 +206,7 @@ export class WriteLane {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Aborts the write in flight and drops pending records, because the partitions are revoked. */
+  /** Aborts the write in flight and drops pending records, for example when partitions are revoked. */
   async drop(): Promise<void> {
     this.#waiting = new WaitingRecords();
     this.#releaseHold();
@@ -247,7 +248,7 @@ export class WriteLane {
     } catch (error) {
       this.#startedAt = undefined;
       this.#decodedInFlight = undefined;
-      // Nobody waits for an aborted write.
+      // An aborted write is not a failure of the lane.
       if (signal.aborted) return;
       if (error instanceof FencedError) {
         this.#isFenced = true;

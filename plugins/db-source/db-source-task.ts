@@ -61,7 +61,8 @@ interface Parts {
 
 /**
  * `com.db.kafka.connect.source.DbSourceTask`: produces records from new rows of its tables. Every poll.interval.ms, it
- * checks whether tables have changed and which have new rows; these are read page by page up to the current time.
+ * checks whether table definitions have changed and which tables have new rows. The new rows are read in pages (the rows
+ * of one fetch, feed-reader.ts) up to the current time.
  */
 export class DbSourceTask implements SourceTask {
   #started: Parts | undefined;
@@ -323,7 +324,7 @@ function logInitialTime({ initialMicros }: SourceSettings, logger: Logger): void
   logger.info(`timestamp.initial is read as ${new Date(Number(initialMicros / 1000n)).toISOString()}`);
 }
 
-/** Returns hints about the server, and the reason why notifications do not arrive. */
+/** Returns hints about the server; with `notify`, also the reason if notifications cannot arrive. */
 async function probeServer(
   executor: Executor,
   { notify }: SourceSettings,

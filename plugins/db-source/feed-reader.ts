@@ -17,11 +17,11 @@ export interface Page {
   /** Rows that precede those of `range`, such as late rows. */
   readonly rows: readonly Row[];
   readonly range?: RowRange | undefined;
-  /** The offset that is stored while rows of the page are not acknowledged. */
+  /** The offset that is stored until all rows of the page are acknowledged. */
   readonly offsetBefore: SourceCoordinates;
   /** The offset that is stored once all rows of the page are acknowledged. */
   readonly offsetAfter: SourceCoordinates;
-  /** Number of late rows, which were committed after later rows had been read. If they are sent, they are in `rows`. */
+  /** Number of late rows, which were committed after rows with later times had been read. If they are sent, they are in `rows`. */
   readonly lateRows: number;
   /** True if there are no more rows for now. */
   readonly isLast: boolean;
@@ -54,7 +54,7 @@ export interface FeedReader {
   readonly hasOpenCursor: boolean;
   /** True if the table may only be read while a cursor can be kept open. */
   readonly needsCursor: boolean;
-  /** Closes the cursor, if any; reading continues from the position. */
+  /** Closes the cursor, if any. Reading continues from the position, or in bulk mode from the first row. */
   release(): void;
   /** The column whose times notifications of inserted rows must include; `undefined` if no times are needed. */
   readonly notifiedColumn?: string | undefined;

@@ -8,7 +8,7 @@ import { tableLabel, type SourceTable } from './tables.ts';
 
 /** Time limit of all counts together. */
 const COUNTS_MS = 3000;
-/** Maximum number of rows that are counted in a table without statistics. */
+/** Maximum number of rows that are counted in a table whose estimate is missing or 0. */
 const MAX_COUNTED = 100_000;
 
 /** The numbers of rows in the statistics of the database; -1 if a table was never analysed. */
@@ -27,7 +27,7 @@ const CHOOSING = ['table.include', 'table.exclude', 'query'];
 /** `out.format` is a required option, but its value does not affect the list. */
 const ANY_FORMAT = { 'out.format': 'json_db' };
 
-/** The tables that this connection can read, with their numbers of rows, sorted by name. */
+/** All tables outside system schemas, even those that the user may not read, with their numbers of rows, sorted by name. */
 export async function listTables(config: ConnectorConfig): Promise<readonly SourceTableInfo[]> {
   const settings = sourceSettings({
     ...ANY_FORMAT,

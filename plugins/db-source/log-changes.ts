@@ -29,7 +29,7 @@ export interface ChangeFormOptions {
 }
 
 /**
- * Makes the records of `cdc_db`: each change becomes a message that the sink executes. All records go to partition 0, because they must
+ * Makes the records of `cdc_db`: each change becomes one or more SQL statements that the sink executes. All records go to partition 0, because they must
  * be executed in order.
  */
 export class ChangeForm implements RecordForm {
@@ -63,7 +63,8 @@ export class ChangeForm implements RecordForm {
     const { settings, precision } = this.#options;
     const form = new ChangedTable(definition, identity ?? [], { settings, precision });
     if (!settings.hasDdl || identity === undefined || this.#created.has(definition.oid)) return form;
-    // CREATE TABLE AS logs its rows before the structure, so the table is created from what the log says about its columns.
+    // CREATE TABLE AS logs its rows before the structure (a row of `sluice_ddl.tables`), so the table is created from what
+    // the log says about its columns.
     this.#created.add(definition.oid);
     return form.createdBefore((offset) => this.#schemaChange(null, structureOf(definition, identity), offset));
   }
@@ -175,7 +176,7 @@ interface ChangedTableParts {
   readonly precision: Precision | undefined;
 }
 
-/** Converts the changes of one version of a table. */
+/** Converts changes of a table while its definition stays the same. */
 class ChangedTable implements TableForm {
   readonly definition: TableDefinition;
   readonly topic: string;
@@ -216,7 +217,8 @@ class ChangedTable implements TableForm {
 
   /**
    * If the key of a row changes, the row is deleted and inserted. These changes can be repeated, because the sink replaces an existing row
-   * with the same key. If the server did not send large values of the row, because they did not change, the row is updated instead.
+   * with the same key. If the server did not send large values of the row, because they did not change, the row is updated instead,
+   * unless a row with the new key exists. A remaining row with the old key is then deleted.
    */
   update(before: OldRow | undefined, after: LogRow, { offset }: ChangePlace): readonly SourceRecord[] {
     const isWhole = before?.isWhole === true;

@@ -34,7 +34,7 @@ export class LookBack {
   #tiesFound = 0;
   #isDone = false;
 
-  /** `rowsAt` is the number of sent rows with the position's time; `signAt` is the index of the column with sign and transaction. */
+  /** `rowsAt` is the number of sent rows with the position's time; `signAt` is the index of the column with sign and transaction (table-query.ts). */
   constructor(snapshot: DatabaseSnapshot, late: LateRows, rowsAt: number, signAt: number) {
     this.snapshot = snapshot;
     this.#late = late;

@@ -31,7 +31,7 @@ export class NotifiedRangeReader {
     this.#facts = facts;
   }
 
-  /** True if there are rows to read. */
+  /** True if a range is being read or waits to be read. */
   get hasUnreadRanges(): boolean {
     return this.#run !== undefined || this.ranges.hasRanges;
   }

@@ -55,7 +55,7 @@ export class NotifiedRanges {
   #pending: { readonly range: TimeRange; readonly snapshots: number }[] = [];
   #advancedAt = 0n;
   #sent = new Map<number, Sent>();
-  /** The oldest running transaction in each snapshot of the last seconds. */
+  /** The oldest running transaction, recorded at most once per second for the last ten seconds. */
   #oldest: { readonly at: bigint; readonly oldest: bigint }[] = [];
 
   constructor({ transactions, timeline }: SnapshotOfTransactions) {

@@ -20,7 +20,7 @@ import { tableLabel } from './tables.ts';
 const COUNTS_TIMEOUT_MS = 20_000;
 const MICROS_PER_MILLISECOND = 1000n;
 
-/** Counts the rows between the stored offsets and the requested ones. A count is null if it takes too long. */
+/** Counts the rows between the stored offsets and the requested ones. A count is null if it takes too long or fails. */
 export async function previewOffsets(
   config: ConnectorConfig,
   target: SourceTarget,

@@ -219,7 +219,7 @@ export const sourceOptions = declareOptions({
     default: true,
     importance: 'MEDIUM',
     documentation:
-      'Whether fetches grow while there is a backlog. Fetches start with `fetch.max.rows` rows and grow up to 10,000 rows and about 256 kB. With `false`, no fetch and no poll has more than `fetch.max.rows` rows.',
+      'Whether fetches grow while there is a backlog. Fetches start with `fetch.max.rows` rows and grow up to 10,000 rows and about 256 kB. With `false`, the maximum stays `fetch.max.rows`.',
     group: READS,
     width: 'SHORT',
     displayName: 'Larger fetches for a backlog',

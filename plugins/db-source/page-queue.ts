@@ -9,7 +9,7 @@ export type Outcome<F> =
 const MAX_PAGES = 3;
 
 /**
- * Reads feeds in turn, one page of each, ahead of the consumer. A few feeds are read concurrently. The pages of a feed are
+ * Reads feeds in turn, one page of each, before the task's `poll` takes the pages. A few feeds are read concurrently. The pages of a feed are
  * taken in the order in which they were read.
  *
  * The state of a feed: idle -> (`add`) waiting -> being read -> waiting if it has more rows, otherwise idle.

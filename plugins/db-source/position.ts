@@ -89,7 +89,7 @@ export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth:
   return { ...stored, position: fits ? { kind: 'after', at, key: values } : { kind: 'from', at } };
 }
 
-/** If a key was added or removed, reading resumes at the time of the position, so rows with that time are sent twice. */
+/** If a key was added or removed, reading resumes at the value of the position, so rows with that value are sent twice. */
 export function adaptToKey(position: TablePosition, keyWidth: number | undefined): TablePosition {
   if (position.kind === 'from') return position;
   const fits = position.kind === 'after' ? position.key.length === keyWidth : keyWidth === undefined;

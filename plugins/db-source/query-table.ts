@@ -2,7 +2,7 @@ import { ownStatementOn, type Executor, type TableColumn } from '../database/ind
 import type { SourceTable } from './tables.ts';
 import { ask, read } from './table-watch.ts';
 
-/** `list` contains one `(index, OID, modifier)` for each type. */
+/** `list` contains one `(index, OID, modifier)` for each column, which identifies its type. */
 const typeNames = ownStatementOn(
   'source: names of types',
   (

@@ -12,7 +12,7 @@ export class TableFeed implements TaskPart {
   writer: RecordWriter;
   readonly counts = { rows: 0, records: 0, lateRows: 0, passedOver: 0, unspelledRows: 0, failures: 0 };
   #error: string | undefined;
-  /** Number of failures since the last page. */
+  /** Number of failures because of a changed table since the last page. */
   #failuresInARow = 0;
 
   constructor(

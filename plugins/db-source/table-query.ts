@@ -76,7 +76,7 @@ export class TableQuery {
   }
 
   /**
-   * Selects the new rows after a position, and before them the rows from `from` up to the position that were written by
+   * Selects the new rows after a position, and before them the rows after `from` and up to the position that were written by
    * transactions from `transaction` on. A single statement ensures that both are read in one snapshot. The last column contains a
    * sign followed by the transaction that wrote the row. The sign is `-` for a row before the position, `+` for a row after it,
    * and `=` for a row with the time of a position without a key.

@@ -11,7 +11,7 @@ export interface DatabaseSnapshot {
   readonly timeline: number | undefined;
   /** Commit time of the last transaction received from an earlier primary, in microseconds since the epoch. */
   readonly replayedMicros: bigint | undefined;
-  /** True if tables may have changed since the previous snapshot. */
+  /** Result of a refresh: true if tables may have changed since the previous refresh. */
   readonly changed: boolean;
 }
 

@@ -4,7 +4,7 @@ import { ownStatement, type Session } from '../database/index.ts';
 export interface DataType {
   readonly oid: number;
   readonly name: string;
-  /** `pg_type.typtype`: base, composite, domain, enum, multirange, pseudo-type, range. */
+  /** `pg_type.typtype`: `b` base, `c` composite, `d` domain, `e` enum, `m` multirange, `p` pseudo-type, `r` range. */
   readonly kind: string;
   /** Element type; only for arrays. */
   readonly element: DataType | undefined;

@@ -99,7 +99,7 @@ export class ChangeRecords {
     return [this.#change(table, 'c', table.key(after), { before: null, after: table.value(after) }, place)];
   }
 
-  /** Returns one record. If the update changes the key: a delete, a tombstone and an insert. */
+  /** Returns one record. If the update changes the key: a delete, a tombstone (unless disabled) and an insert. */
   #update(table: TableRecords, before: OldRow | undefined, after: LogRow, place: ChangePlace): readonly SourceRecord[] {
     if (this.#settings.skips.has('u')) return [];
     const key = table.key(after, before);

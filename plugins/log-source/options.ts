@@ -55,7 +55,7 @@ export const logSourceOptions = declareOptions({
     default: 'prefer',
     validator: choice('disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'),
   },
-  'database.sslrootcert': text(DATABASE, 'Root certificates', 'File with the certificates of trusted authorities.'),
+  'database.sslrootcert': text(DATABASE, 'Root certificates', 'PEM file with the trusted CA certificates.'),
   'database.sslcert': text(DATABASE, 'Client certificate', 'File with the certificate of the client.'),
   'database.sslkey': text(DATABASE, 'Client key', 'File with the private key of the client.'),
   'plugin.name': {
@@ -103,7 +103,7 @@ export const logSourceOptions = declareOptions({
     default: 10_000,
     importance: 'LOW',
     documentation:
-      'Maximum number of milliseconds before such a retry; the first is after 500 ms, and the time doubles.',
+      'Maximum number of milliseconds before a retry to start the stream. The first retry is after 500 ms, and the time doubles.',
     validator: AT_LEAST_ZERO,
     group: LOG,
     width: 'SHORT',
@@ -210,7 +210,7 @@ export const logSourceOptions = declareOptions({
   'snapshot.include.collection.list': list(
     SNAPSHOT,
     'Snapshot tables',
-    'Regular expressions of the tables that a snapshot reads; all captured tables if this is not set.',
+    'Regular expressions of the tables that a snapshot reads. Default: all captured tables.',
   ),
   'signal.data.collection': {
     type: 'LIST',

@@ -21,7 +21,7 @@ export interface ChangePlace {
   readonly count?: (table: TableNaming) => TransactionPlace;
 }
 
-/** Makes the records of one version of a table. If a method throws, the change becomes a failed record. */
+/** Makes the records of a table while its definition stays the same. If a method throws, the change becomes a failed record. */
 export interface TableForm {
   readonly definition: TableDefinition;
   readonly topic: string;

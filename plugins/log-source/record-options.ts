@@ -15,7 +15,8 @@ export const recordOptions = declareOptions({
     type: 'LIST',
     default: ['t'],
     importance: 'LOW',
-    documentation: 'Operations without records: c (insert), u (update), d (delete), t (truncate); none to send all.',
+    documentation:
+      'Operations without records: c (insert), u (update), d (delete), t (truncate); the value none sends all.',
     group: RECORDS,
     width: 'SHORT',
     displayName: 'Skipped operations',

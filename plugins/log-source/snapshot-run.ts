@@ -8,7 +8,7 @@ import { readSnapshot } from './snapshot.ts';
 
 /** A running snapshot. The connection that exported the snapshot stays open until all tables have been read. */
 export class SnapshotRun {
-  /** LSN at which the snapshot was taken. Changes after this LSN follow the snapshot. */
+  /** LSN at which the snapshot was taken. Changes from this LSN on follow the snapshot. */
   readonly lsn: bigint;
   readonly #connection: ReplicationConnection;
   readonly #parts: StreamParts;

@@ -51,7 +51,7 @@ export class MockConnector implements Connector {
   }
 }
 
-/** Produces nothing. */
+/** Produces nothing, and fails if `mock_mode` requests it. */
 export class MockSourceTask implements SourceTask {
   #signal!: AbortSignal;
   #failsAtMs = Infinity;

@@ -127,7 +127,7 @@ export const distributedOptions = declareOptions({
     default: 300000,
     importance: 'MEDIUM',
     documentation:
-      'Longest time for which a worker stays out of the group if it does not catch up within `worker.sync.timeout.ms`, in milliseconds.',
+      'Longest wait before a worker that did not catch up within `worker.sync.timeout.ms` tries to read the config topic again, in milliseconds.',
   },
   'offset.storage.topic': internalTopic('the offsets of source connectors', 'connect-offsets'),
   'offset.storage.partitions': internalPartitions('offset', 25),
@@ -176,7 +176,7 @@ export const distributedOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Size of the key for requests between workers, in bits. Without a value, the default size of the algorithm is used.',
+      'Size of the key for requests between workers, in bits. Default: the usual size of keys of the algorithm.',
   },
   'inter.worker.signature.algorithm': {
     type: 'STRING',

@@ -64,7 +64,7 @@ export const commonWorkerOptions = declareOptions({
     type: 'LONG',
     default: 60000,
     importance: 'LOW',
-    documentation: 'Milliseconds between offset commits.',
+    documentation: 'Milliseconds after which offsets are committed at the latest.',
   },
   'offset.flush.timeout.ms': {
     type: 'LONG',
@@ -169,19 +169,20 @@ export const restOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation: 'Host name at which other workers reach this one.',
+    documentation:
+      'Host name at which other workers reach this one. Default: the host of the listener, or without one the first external IPv4 address of the machine.',
   },
   'rest.advertised.port': {
     type: 'INT',
     default: null,
     importance: 'LOW',
-    documentation: 'Port at which other workers reach this one.',
+    documentation: 'Port at which other workers reach this one. Default: the port of the listener.',
   },
   'rest.advertised.listener': {
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation: 'Protocol with which other workers reach this one.',
+    documentation: 'Protocol with which other workers reach this one. Default: the protocol of the first listener.',
     validator: nullOr(oneOf('http', 'https')),
   },
   'access.control.allow.origin': {
@@ -218,7 +219,7 @@ export const restOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Addresses on which the admin endpoints listen, for example `http://127.0.0.1:8084`. If absent, the endpoints use `listeners`; if empty, they are off.',
+      'Addresses of the endpoints below `/admin`, for example `http://127.0.0.1:8084`. If absent, these endpoints use `listeners`; if empty, they are off.',
     validator: optionalListenerUrls,
   },
   'ssl.client.auth': {
@@ -258,7 +259,7 @@ export const ownWorkerOptions = declareOptions({
     type: 'INT',
     default: null,
     importance: 'MEDIUM',
-    documentation: 'Number of threads that tasks share. By default one per core, at least 2 and at most 8.',
+    documentation: 'Number of threads that tasks share. Default: one per core, at least 2 and at most 8.',
     validator: nullOr(THREADS),
   },
   'task.hang.timeout.ms': {
@@ -358,7 +359,7 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Topic for state that Kafka Connect does not have: restart counts, the history of configurations and replays of dead letters. By default `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. The topic is compacted, with one partition and the replication factor of the config topic. If the topic cannot be created, the worker keeps this state in memory. A standalone worker does not use it.',
+      'Topic for state that Kafka Connect does not have: restart counts, the history of configurations, and replays of dead letters. Default: `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. The topic is compacted, with one partition and the replication factor of the config topic. If the topic cannot be created, the worker keeps this state in memory. A standalone worker does not use it.',
   },
   'history.max.changes': {
     type: 'INT',

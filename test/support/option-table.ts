@@ -70,6 +70,9 @@ function rangeText(list: string): string | undefined {
 function defaultCell(name: string, option: OptionDeclaration): string {
   if (option.default === undefined) return 'required';
   const text = optionText(defaultValue(name, option), option.type);
-  if (text === null) return /\bDefault: |\(default\)/.test(option.documentation) ? 'see meaning' : 'none';
+  if (text === null) {
+    if (option.validator?.check(name, null) !== undefined) return 'required';
+    return /\bDefault: |\(default\)/.test(option.documentation) ? 'see meaning' : 'none';
+  }
   return text === '' ? 'empty' : `\`${text}\``;
 }

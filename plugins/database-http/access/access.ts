@@ -85,8 +85,8 @@ export interface AccessSettings {
 }
 
 /**
- * Authenticates requests. A token is looked up. A password is checked by connecting to the database; the check is
- * repeated after some seconds, also while a request is running.
+ * Authenticates requests. A token is looked up; it represents the user and password of its login. A password is checked
+ * by connecting to the database. The check is repeated after some seconds, also for tokens and while a request is running.
  */
 export class Access {
   readonly #sessions: SessionStore;

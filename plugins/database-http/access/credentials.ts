@@ -56,7 +56,8 @@ const TOKEN = /^[0-9a-f]{32}$/;
 
 function readBasic(value: string): Presented {
   if (TOKEN.test(value)) return { kind: 'token', token: value };
-  // The original database requires padded base64 in the standard alphabet; here the padding is optional.
+  // The original database (docs/database-api.md) requires padded base64 in the standard alphabet; here the padding is
+  // optional.
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return none(TEXTS.malformedCredentials);
   return readPair(Buffer.from(value, 'base64').toString());
 }
@@ -72,7 +73,7 @@ function readPair(pair: string): Presented {
 }
 
 function password(user: string, text: string): Presented {
-  // The wire protocol terminates the user and the password with a NUL, so they cannot contain one.
+  // PostgreSQL's protocol terminates the user and the password with a NUL, so they cannot contain one.
   if (user === '' || user.includes('\0') || text.includes('\0')) return none(TEXTS.malformedCredentials);
   return { kind: 'password', user, password: new Password(text) };
 }

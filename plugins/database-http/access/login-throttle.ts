@@ -41,7 +41,7 @@ export interface Attempt {
 }
 
 /**
- * Slows down password guessing. Each failure doubles the pause before the next attempt of the same user and address.
+ * Slows down password guessing. Each failure beyond the free ones (LIMITS) doubles the pause before the next attempt.
  * Concurrent attempts queue up, so that many connections guess no faster than one.
  *
  * A user with an earlier login from the same address waits only because of failures of this user and address, and at most

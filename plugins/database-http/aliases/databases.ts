@@ -2,7 +2,7 @@ import { ownStatement, quoteIdentifier, translate } from '../../database/index.t
 import { audit } from '../audit.ts';
 import type { ApiRequest } from '../route.ts';
 
-/** A database that the user may connect to. `oid` consists of decimal digits. */
+/** A database of the server. `oid` consists of decimal digits. */
 export interface DatabaseEntry {
   readonly name: string;
   readonly oid: string;
@@ -18,7 +18,7 @@ const FIND_DATABASE = ownStatement(
   'SELECT oid FROM pg_catalog.pg_database WHERE datname = $1',
 );
 
-/** Lists the databases that clients of other systems see, ordered by name. */
+/** Lists the databases that the user may connect to, ordered by name. */
 export async function listDatabases({ executor, clock, signal }: ApiRequest): Promise<readonly DatabaseEntry[]> {
   const { rows } = await clock.database(() => executor.ask(DATABASES, [], { signal }));
   return rows.map(([name, oid]) => ({ name: name ?? '', oid: oid ?? '' }));

@@ -39,7 +39,7 @@ const POLICY = ['autogen', '0s', '168h0m0s', 1, true];
 /**
  * `/query` of InfluxDB 1, with the statements that its clients and Telegraf send before they write. The statements of a request run
  * in order. As in InfluxDB, the response has status 200 even if a statement fails; the error is in the result with the statement's
- * number, and the following statements are reported as `not executed`.
+ * number, and the following statements are reported as `not executed`. Only if the database is unavailable, the request fails.
  */
 export function influxQueryAliases(): MethodRoute[] {
   const common = {

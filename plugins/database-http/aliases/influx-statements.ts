@@ -1,6 +1,6 @@
 import { ApiFailure } from '../route.ts';
 
-/** A statement of InfluxQL that is supported here. `expires`: whether InfluxDB would delete rows by age. */
+/** A statement of InfluxQL; `other` is not supported here. `expires`: whether InfluxDB would delete rows by age. */
 export type InfluxStatement =
   | { readonly kind: 'show-databases' }
   | { readonly kind: 'create-database'; readonly name: string; readonly expires: boolean }

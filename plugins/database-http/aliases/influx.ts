@@ -115,7 +115,7 @@ export function secondVersionBody(status: number, message: string, line?: number
   return { code: CODES[status] ?? 'invalid', message, ...(line === undefined ? {} : { line }) };
 }
 
-/** The common part of the routes of InfluxDB 1 and 2, which differ only in their errors. */
+/** The common part of the routes of InfluxDB 1 and 2. `errorBody` converts an error to the form of the version. */
 function writing<T>(
   readingOf: (request: ApiRequest) => LineReading,
   schema: Typed<T>,

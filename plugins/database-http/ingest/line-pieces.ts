@@ -11,7 +11,10 @@ export interface LinePiece {
 
 /** Size of a piece: large enough for several batches, small enough that a body of 64 MB is never in memory as a whole. */
 const PIECE_BYTES = 1 << 20;
-/** A longer string or line is treated as unterminated, so that a missing quote does not cause a whole body to be kept in memory. */
+/**
+ * A longer string is treated as unterminated, and a longer line is rejected, so that a missing quote does not cause a
+ * whole body to be kept in memory.
+ */
 const LONGEST_STRING_BYTES = 16 << 20;
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -13,8 +13,8 @@ export const LINES = plainText('weather,site=oslo temp=4 1700000000000000000');
 export interface LineReading {
   readonly times: LineTimes;
   /**
-   * `documented` on the routes of the original database; `standard` on those of InfluxDB and QuestDB, where a backslash
-   * escapes only a quote and a backslash, and stays in the text otherwise.
+   * `documented` on the routes of the original database (docs/database-api.md); `standard` on those of InfluxDB and
+   * QuestDB, where a backslash escapes only a quote and a backslash, and stays in the text otherwise.
    */
   readonly stringEscapes: StringEscapes;
   readonly nanoseconds: NanosecondRule;

@@ -5,7 +5,7 @@ import type { ApiFailure, Tally } from '../route.ts';
 /** Maximum number of bad lines that are reported individually; further ones are only counted. */
 const MAX_REPORTED = 100;
 
-/** An invalid line with its number and, if requested, its text. */
+/** A line or point that could not be stored, with its number and, if requested, its text. */
 export interface BadLine {
   readonly line: number;
   readonly fault: Fault;

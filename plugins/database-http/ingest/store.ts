@@ -122,8 +122,8 @@ interface Writing {
 
 /**
  * Returns a store that writes batches of one table one after the other, in order. An error that concerns one table, or the user's
- * rights on it, becomes a fault of each of its rows; rows of other tables are not affected. `path` is the metric label under which
- * merged rows are counted; without it, they are not counted.
+ * rights on it, becomes a fault of each of its rows; rows of other tables are not affected. `path` is the label under which
+ * `countCollapsed` counts merged rows; without it, they are not counted.
  */
 function storeBy(writing: Writing, prepare: Preparation, path?: string): Store {
   return async (all) => {

@@ -1,6 +1,6 @@
 import type { SlotHolder } from '../transport/connection-slots.ts';
 
-/** Makes the reader of a result wait while the client reads the answer more slowly. */
+/** Makes the code that reads a result from the database wait while the client reads the answer more slowly. */
 export class ClientWait implements SlotHolder {
   readonly #stallMs: number;
   #stalled: NodeJS.Timeout | undefined;

@@ -155,7 +155,7 @@ export class HeldAnswer {
         }
       }
     } finally {
-      // If the client has disconnected, the task that reads the result may still wait for it. The task is woken, and
+      // If the client has disconnected, the code that reads the result may still wait for the client. It is woken, and
       // must end before its database connection is given back.
       this.#heldBytes = 0;
       this.#pieces.length = 0;

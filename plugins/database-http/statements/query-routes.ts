@@ -88,7 +88,7 @@ const QUERY_FAILURE = component(
   objectOf({ code: literalOf(-1, 500), desc: TEXT, time: NULL, column_meta: NULL, data: NULL, rows: NULL }),
 );
 
-/** `code` is 500 for failed statements, as documented; all other members are null. */
+/** `code` is 500 for failed statements, as documented. Members other than `code` and `desc` are null. */
 const FAILURE: FailureForm = {
   schema: QUERY_FAILURE,
   answer: ({ status, message, fault }) => {
@@ -216,7 +216,7 @@ function statementFailure(error: DatabaseError, query: Query): ApiFailure {
 
 /**
  * Reads the chunks of the result. A statement that PostgreSQL refuses may be in the SQL dialect of the original
- * database; it is then translated and run again.
+ * database (docs/database-api.md); it is then translated and run again.
  */
 async function* read(
   session: Session,

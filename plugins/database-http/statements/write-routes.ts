@@ -27,7 +27,7 @@ const DDL_KINDS: ReadonlySet<string> = new Set([
   'update',
   'grant',
   'revoke',
-  // The original database accepts this statement on no endpoint, although its documentation uses it.
+  // The original database (docs/database-api.md) accepts this statement on no endpoint, although its documentation uses it.
   'set-cluster-setting',
   'no-statement',
 ]);
@@ -59,7 +59,7 @@ const INSERT_FAILURE: FailureForm = {
     jsonAnswer<ShapeOf<typeof INSERT>>(status, { code: -1, desc: [message], rows: null, notice: null, time: null }),
 };
 
-/** `POST /restapi/ddl`: CREATE, DROP, DELETE, USE, ALTER, UPDATE, GRANT, REVOKE. */
+/** `POST /restapi/ddl`: CREATE, DROP, DELETE, USE, ALTER, UPDATE, GRANT, REVOKE and SET CLUSTER SETTING. */
 export function ddlRoute(statements: RequestStatements): MethodRoute {
   return {
     method: 'POST',
@@ -83,7 +83,7 @@ export function ddlRoute(statements: RequestStatements): MethodRoute {
   };
 }
 
-/** `POST /restapi/insert`: INSERT. */
+/** `POST /restapi/insert`: INSERT and USE. */
 export function insertRoute(statements: RequestStatements): MethodRoute {
   return {
     method: 'POST',
@@ -129,7 +129,10 @@ function rowCount(outcomes: readonly StatementOutcome[]): number {
   return outcomes.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** Count and reasons of the failures, and the number of rows stored nevertheless; null without failures. */
+/**
+ * Messages about successful statements, then count and reasons of the failures and the number of rows stored
+ * nevertheless; null if there is nothing to report.
+ */
 function notice(outcomes: readonly StatementOutcome[]): string | null {
   const texts = outcomes.flatMap(({ notices }) => notices);
   const failures = outcomes.flatMap(({ desc, verdict }, index) =>

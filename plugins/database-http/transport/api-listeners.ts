@@ -38,7 +38,7 @@ export class ApiListeners {
     this.#certificateCheckMs = certificateCheckMs;
   }
 
-  /** `https://host:port` of the first listener. */
+  /** URL of the first listener, for example `https://localhost:8080`. */
   get address(): string | undefined {
     return this.#address;
   }
@@ -117,7 +117,7 @@ export class ApiListeners {
     if (certificatePath === null && keyPath === null) {
       const files = await developmentCertificate(this.#settings['tls.directory']);
       this.#logger.info(
-        `database HTTP API: a development certificate is used; the certificate of its authority is ${files.authorityPath}`,
+        `database HTTP API: a development certificate is used; its CA certificate is ${files.authorityPath}`,
       );
       return files;
     }

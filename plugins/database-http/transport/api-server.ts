@@ -279,7 +279,7 @@ function databaseOf(url: URL, route: MethodRoute): string | undefined {
   return undefined;
 }
 
-/** The error of the original database for a path that has no route with the request's method. */
+/** The error of the original database (docs/database-api.md) for a path that has no route with the request's method. */
 function noRoute(known: KnownPath | undefined): string {
   const { routes } = known ?? {};
   if (routes === undefined || routes.size === 0) return TEXTS.unknownUrl;

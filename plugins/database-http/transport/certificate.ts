@@ -91,7 +91,7 @@ export async function fingerprint(files: CertificateFiles): Promise<string> {
 }
 
 export interface DevelopmentCertificate extends CertificateFiles {
-  /** The certificate authority that clients have to trust. */
+  /** Path of the CA certificate that clients have to trust. */
   readonly authorityPath: string;
 }
 

@@ -14,7 +14,8 @@ const SSL_REQUEST = message(8, [80_877_103]);
 
 /**
  * Sends a CancelRequest (PostgreSQL protocol 3.0) on a separate connection. Resolves once the server closes that
- * connection, which it does after signalling the backend; there is no response.
+ * connection, which it does after signalling the backend; there is no response. As in libpq, this side does not close the
+ * connection first: pgbouncer 1.18 may crash then (its issue 801).
  */
 export async function requestCancel(target: CancelTarget, timeoutMs: number): Promise<void> {
   const socket = connectSocket(target.port, target.host);
@@ -22,7 +23,7 @@ export async function requestCancel(target: CancelTarget, timeoutMs: number): Pr
   try {
     await once(socket, 'connect');
     const channel = target.tls === undefined ? socket : await secure(socket, target);
-    channel.end(message(16, [80_877_102, target.processId, target.secretKey]));
+    channel.write(message(16, [80_877_102, target.processId, target.secretKey]));
     channel.resume();
     if (!channel.closed) await once(channel, 'close');
   } finally {

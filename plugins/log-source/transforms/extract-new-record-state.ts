@@ -124,7 +124,10 @@ function placeAt(plan: StructPlan, event: PlannedPart, path: readonly string[]):
   );
 }
 
-/** `io.debezium.transforms.ExtractNewRecordState`: replaces a change event by the row after the change. Other records are not changed. */
+/**
+ * `io.debezium.transforms.ExtractNewRecordState`: replaces a change event by the row after the change. Truncations are dropped. Deletes
+ * and tombstones are converted or dropped according to `delete.tombstone.handling.mode`. Records that are not events are not changed.
+ */
 export const extractNewRecordState = debeziumTransform('ExtractNewRecordState', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const mode = parsed['delete.tombstone.handling.mode'];

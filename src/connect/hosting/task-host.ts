@@ -17,6 +17,7 @@ import {
 import { failureOf } from '../task-failure.ts';
 import type { BuiltTask, TaskBuilder } from '../tasks/built-task.ts';
 import type { TaskHosting, TaskReport } from './task-hosting.ts';
+import { TopicReports } from './topic-reports.ts';
 import type { RecentFault } from '../pipeline/recent-faults.ts';
 import type { TaskMetric, TaskPart } from '../api.ts';
 import { TaskMeasures } from '../tasks/task-measures.ts';
@@ -208,13 +209,26 @@ export class TaskHost implements TaskHosting {
     this.#stopRunner(hosted);
   }
 
+  #notify(event: TaskEvent): void {
+    ownedByNobody(() => {
+      this.#onEvent(event);
+    });
+  }
+
   async #run(hosted: HostedTask, assignment: TaskAssignment): Promise<void> {
-    const report = (event: TaskEvent) => {
-      if (hosted.muted || (hosted.hasFailed && event.state !== 'TOPIC')) return;
+    const { id } = hosted;
+    const topics = new TopicReports((topic) => {
+      if (!hosted.muted) this.#notify({ id, state: 'TOPIC', topic });
+    });
+    const report = (event: TaskEvent): void => {
+      if (event.state === 'TOPIC') {
+        topics.used(event.topic);
+        return;
+      }
+      if (event.state === 'STOPPED' || event.state === 'FAILED') topics.flush();
+      if (hosted.muted || hosted.hasFailed) return;
       if (isState(event)) hosted.measures.is(event.state);
-      ownedByNobody(() => {
-        this.#onEvent(event);
-      });
+      this.#notify(event);
     };
     try {
       const resolved = await this.#configs.resolveAssignment(assignment);

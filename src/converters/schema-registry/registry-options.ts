@@ -136,7 +136,8 @@ export const registryOptions = declareOptions({
     type: 'INT',
     default: 1000,
     importance: 'LOW',
-    documentation: 'Milliseconds before the first retry. The wait doubles with each further retry.',
+    documentation:
+      'Longest wait before the first retry, in milliseconds; the actual wait is at least half of it. The wait doubles with each further retry.',
     validator: atLeast(0),
   },
   'retries.max.wait.ms': {

@@ -18,7 +18,7 @@ describe('the session key', () => {
       putSessionKey: (key: SessionKey) => {
         if (written.length === 1 && failures < 2) {
           failures += 1;
-          return Promise.reject(new Error('the broker is away'));
+          return Promise.reject(new Error('the broker does not answer'));
         }
         written.push(key);
         return Promise.resolve();

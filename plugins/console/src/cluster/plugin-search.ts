@@ -2,7 +2,7 @@ import type { ConfigKeyInfo, PluginInfo } from '../common/answers.ts';
 
 const KINDS = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate'];
 
-/** Returns the plugins whose class, type and version contain all words of the text: connectors first, then in the order of their names. */
+/** Returns the plugins whose class, type and version contain all words of the text, by type in the order of `KINDS`, then by class. */
 export function matchingPlugins(plugins: readonly PluginInfo[], text: string): readonly PluginInfo[] {
   const rank = ({ type }: PluginInfo): number => (KINDS.indexOf(type) + 1 || KINDS.length + 1) - 1;
   return plugins

@@ -14,7 +14,7 @@ export interface PlannedChange {
   readonly preview: ShownPreview;
 }
 
-/** The position of a connector in a partition or a table. */
+/** The stored offset of a connector for a partition or a table. */
 export interface OffsetRow {
   readonly key: string;
   readonly partition: Coordinates;

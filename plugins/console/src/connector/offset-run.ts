@@ -6,7 +6,7 @@ import { setUnfinished } from '../common/unfinished.ts';
 import { texts } from '../texts/offsets.ts';
 import { takeSteps, type ChangeReport, type OffsetsChange, type Step } from './offset-steps.ts';
 
-/** A change of offsets in progress. It continues when the user leaves the view. */
+/** A change of offsets, in progress or ended. It continues when the user leaves the view. */
 export interface OffsetRun {
   readonly steps: readonly Step[];
   readonly change: OffsetsChange;

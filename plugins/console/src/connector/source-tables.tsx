@@ -14,7 +14,7 @@ interface SourceTablesProps {
   readonly workers: readonly WorkerFlow[];
 }
 
-/** Lists the tables of a source with the position and the number of late rows of each table. */
+/** Lists the tables of a source with the state, the counts and the stored offset of each table. */
 export function SourceTables({ name, workers }: SourceTablesProps) {
   const { value: offsets = [] } = usePolled(`offsets of ${name}`, async () => {
     const text = await requestText('GET', `${connectorPath(name)}/offsets`);

@@ -14,7 +14,7 @@ export interface Fields {
 
 export const NO_FIELDS: Fields = { topic: '', partition: '', key: '', offset: '', time: '' };
 
-/** Builds the request body of a search; `undefined` if the offset is not a number. `before`: the positions where the last page ended. */
+/** Builds the request body of a search; `undefined` if the offset is not a number. `before`: where the previous page ended in each partition. */
 export function queryOf(fields: Fields, before?: readonly Position[]): object | undefined {
   const { topic, partition, key, offset, time } = fields;
   if (offset.trim() !== '' && !/^\d{1,15}$/.test(offset.trim())) return undefined;
@@ -75,7 +75,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Minimum length of a start that is left out, in characters. */
+/** Minimum length, in characters, of the text before `data` or `payload` for it to be replaced. */
 const MIN_ENVELOPE = 40;
 
 /**

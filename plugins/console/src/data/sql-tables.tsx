@@ -7,13 +7,13 @@ import type { SqlTable } from './sql-schema.ts';
 
 interface SqlTablesProps {
   readonly tables: readonly SqlTable[];
-  /** Inserts a name into the statement. */
+  /** Inserts the text into the statement. */
   readonly insert: (text: string) => void;
 }
 
 const MAX_SHOWN = 200;
 
-/** Lists the tables of the database and their columns. Pressing a name inserts it into the statement. */
+/** Lists the tables of the database and their columns. Pressing a column inserts its name into the statement. */
 export function SqlTables({ tables, insert }: SqlTablesProps) {
   const [text, setText] = useState('');
   const wanted = text.trim().toLowerCase();

@@ -115,7 +115,7 @@ interface GroupFieldProps {
   readonly onChange: (group: string) => void;
 }
 
-/** The choice between all records, the remaining records of a stopped replay, and the records of a group. */
+/** The choice between all records, the remaining records of a stopped or failed replay, and the records of a group. */
 function GroupField({ groups, rest, value, selectRef, onChange }: GroupFieldProps) {
   const titles = new Map(groups.map((group) => [group.id, `${String(group.count)} · ${faultText(group)}`]));
   if (rest !== undefined) titles.set(restKey(rest), texts.restOf(rest.id));

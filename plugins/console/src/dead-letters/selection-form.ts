@@ -7,7 +7,7 @@ export interface RangeForm {
 
 /** The fields of a selection of records, as typed by the user. An empty field does not restrict the selection. */
 export interface SelectionForm {
-  /** The ID of a group, or the key that `restKey` returns for a stopped replay; empty for all records. */
+  /** The ID of a group, or the key that `restKey` returns for a stopped or failed replay; empty for all records. */
   readonly group: string;
   /** Contains at least one range, which may be empty. */
   readonly ranges: readonly RangeForm[];
@@ -31,7 +31,7 @@ export interface SelectionBody {
   readonly transforms?: Readonly<Record<string, string>>;
 }
 
-/** The records that a stopped replay has not processed. */
+/** The records that a stopped or failed replay has not processed. */
 export interface RestOfReplay {
   readonly id: number;
   readonly selection: Readonly<Record<string, unknown>>;
@@ -51,7 +51,7 @@ export const EVERYTHING: SelectionForm = {
 };
 export const FILTERS = ['stage', 'class', 'sqlstate', 'table', 'column', 'topic', 'message'] as const;
 
-/** Builds the request body, or returns the invalid field. `rest`: the records to use if `group` is the key of this stopped replay. */
+/** Builds the request body, or returns the invalid field. `rest`: the records to use if `group` is the key of this replay. */
 export function selectionBody(form: SelectionForm, rest?: RestOfReplay): SelectionBody | SelectionProblem {
   const { group, since, until } = form;
   const offsets: Readonly<Record<string, number>>[] = [];
@@ -88,7 +88,7 @@ function rangeOf({
   return part === undefined ? undefined : defined({ partition: part, from: first, to: last });
 }
 
-/** The key that represents the unprocessed records of a stopped replay in the choice of groups. */
+/** The key that represents the unprocessed records of a stopped or failed replay in the choice of groups. */
 export function restKey({ id }: Pick<RestOfReplay, 'id'>): string {
   return `rest-of-${String(id)}`;
 }

@@ -107,7 +107,7 @@ const COLUMNS: readonly Column[] = [
 
 /**
  * The title of a column. Pressing it sorts the table: names and times in ascending order, figures in descending order. Pressing it again
- * reverses the order.
+ * reverses the order, except that of the verdicts.
  */
 function SortTitle({ column: { title, sort, hint, class: name }, now, sortBy }: SortTitleProps) {
   const current = sortOf(now);

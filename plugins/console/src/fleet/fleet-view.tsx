@@ -87,7 +87,7 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
   );
 }
 
-/** Shows how many connectors need attention, since when, and the total lag. */
+/** Shows how many connectors need attention, since when the latest of them does, and the total lag. */
 function Summary() {
   const { all, bad, lastSince, lag } = fleetSummary(rows.value);
   return (

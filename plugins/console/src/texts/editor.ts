@@ -119,7 +119,7 @@ export const texts = {
     incrementing: 'number: new rows have a larger number',
     bulk: 'everything, again and again',
   },
-  noTables: 'The database has no tables that this user can read.',
+  noTables: 'The database has no tables.',
   moreTables: (count: number) => `${String(count)} more are not shown.`,
   rowsUnknown: 'rows unknown',
   rowsOf: (rows: string, precision: string) =>
