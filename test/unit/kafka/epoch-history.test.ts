@@ -5,7 +5,8 @@ import { writeBatch } from '../../../src/kafka/records/record-batch-writer.ts';
 
 /** A batch with one record. */
 function batch(offset: number, epoch: number): Buffer {
-  const bytes = writeBatch([{ key: null, value: Buffer.from('x') }], {
+  const record = { topic: 't', partition: 0, key: null, value: Buffer.from('x'), timestamp: null, headers: [] };
+  const bytes = writeBatch([record], {
     topic: 't',
     compression: 'none',
     nowMs: 0,
