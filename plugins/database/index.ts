@@ -41,7 +41,7 @@ export {
   isUnsupported,
 } from './executor/sqlstate.ts';
 export { readCreationPlace, readTableRights, type TableRight, type TableRights } from './executor/table-rights.ts';
-export { ReplicationConnection, type ReplicationReceiver } from './executor/replication.ts';
+export { ReplicationConnection, type ReceivedMessages, type ReplicationReceiver } from './executor/replication.ts';
 export { roleOf } from './executor/catalogue-query.ts';
 export { columnFor } from './executor/write-plan.ts';
 export { DatabaseError } from '../../src/errors.ts';

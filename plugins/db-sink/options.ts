@@ -74,6 +74,7 @@ export const sinkOptions = declareOptions({
     group: FORMAT,
     width: 'SHORT',
     displayName: 'Message format',
+    dependents: Object.keys(structOptions),
   },
   'timestamp.precision': {
     type: 'STRING',

@@ -1,8 +1,15 @@
-import { declareOptions, oneOfIgnoringCase, type ParsedOptions } from '../../src/index.ts';
+import { declareOptions, oneOfIgnoringCase, type ParsedOptions, type Recommender } from '../../src/index.ts';
 import { tableFormatProblem, type InsertMode, type KeyMode, type StructPolicy } from '../database/index.ts';
 
 const GROUP = 'Records with schemas';
 const KAFKA_FIELDS = 3;
+const INSERT_MODES = ['insert', 'upsert', 'update'] as const;
+const KEY_MODES = ['none', 'record_key', 'record_value', 'kafka'] as const;
+
+/** Hides an option while `protocol.type` is another format, because the option then has no effect. */
+function forStruct(values: readonly string[] = []): Recommender {
+  return { validValues: () => values, visible: (_name, parsed) => parsed.get('protocol.type') === 'struct' };
+}
 
 /** Options of `protocol.type=struct`, with the names and semantics of Confluent's JDBC sink. */
 export const structOptions = declareOptions({
@@ -15,6 +22,7 @@ export const structOptions = declareOptions({
     group: GROUP,
     width: 'LONG',
     displayName: 'Table name format',
+    recommender: forStruct(),
   },
   'insert.mode': {
     type: 'STRING',
@@ -22,10 +30,11 @@ export const structOptions = declareOptions({
     importance: 'HIGH',
     documentation:
       '`struct`: how rows are written. `insert` adds rows and refuses those whose key exists. `upsert` adds a row, or sets the columns of the record if the key exists. `update` sets the columns of the record if the key exists, and otherwise does nothing.',
-    validator: oneOfIgnoringCase('insert', 'upsert', 'update'),
+    validator: oneOfIgnoringCase(...INSERT_MODES),
     group: GROUP,
     width: 'SHORT',
     displayName: 'Insert mode',
+    recommender: forStruct(INSERT_MODES),
   },
   'pk.mode': {
     type: 'STRING',
@@ -33,10 +42,11 @@ export const structOptions = declareOptions({
     importance: 'HIGH',
     documentation:
       '`struct`: what identifies a row. `none`: rows are not identified. `record_key`: fields of the record key. `record_value`: fields of the record value. `kafka`: the topic, partition and offset of the record.',
-    validator: oneOfIgnoringCase('none', 'record_key', 'record_value', 'kafka'),
+    validator: oneOfIgnoringCase(...KEY_MODES),
     group: GROUP,
     width: 'SHORT',
     displayName: 'Primary key mode',
+    recommender: forStruct(KEY_MODES),
   },
   'pk.fields': {
     type: 'LIST',
@@ -47,6 +57,7 @@ export const structOptions = declareOptions({
     group: GROUP,
     width: 'LONG',
     displayName: 'Primary key fields',
+    recommender: forStruct(),
   },
   'delete.enabled': {
     type: 'BOOLEAN',
@@ -57,6 +68,7 @@ export const structOptions = declareOptions({
     group: GROUP,
     width: 'SHORT',
     displayName: 'Enable deletions',
+    recommender: forStruct(),
   },
   'truncate.enabled': {
     type: 'BOOLEAN',
@@ -67,6 +79,7 @@ export const structOptions = declareOptions({
     group: GROUP,
     width: 'SHORT',
     displayName: 'Enable truncations',
+    recommender: forStruct(),
   },
   'unavailable.value.placeholder': {
     type: 'STRING',
@@ -77,6 +90,7 @@ export const structOptions = declareOptions({
     group: GROUP,
     width: 'LONG',
     displayName: 'Placeholder of unchanged values',
+    recommender: forStruct(),
   },
   'fields.include': {
     type: 'LIST',
@@ -87,6 +101,7 @@ export const structOptions = declareOptions({
     group: GROUP,
     width: 'LONG',
     displayName: 'Included fields',
+    recommender: forStruct(),
   },
   'fields.exclude': {
     type: 'LIST',
@@ -96,6 +111,7 @@ export const structOptions = declareOptions({
     group: GROUP,
     width: 'LONG',
     displayName: 'Excluded fields',
+    recommender: forStruct(),
   },
   'fields.whitelist': {
     type: 'LIST',
@@ -105,6 +121,7 @@ export const structOptions = declareOptions({
     group: GROUP,
     width: 'LONG',
     displayName: 'Included fields (Confluent)',
+    recommender: forStruct(),
   },
 });
 

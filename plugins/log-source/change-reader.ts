@@ -10,9 +10,10 @@ import type { Executor } from '../database/index.ts';
 import type { ChangeRecords } from './change-records.ts';
 import { EventTime } from './envelope.ts';
 import { lsnText } from './lsn.ts';
-import type { LogMetrics } from './log-metrics.ts';
-import { INSERT, UPDATE, type TransactionOrigin } from './json-rows.ts';
+import type { LoggedOperation, LogMetrics } from './log-metrics.ts';
+import { HEAD_BYTES, INSERT, UPDATE, type TransactionOrigin } from './json-rows.ts';
 import { LoggedTables } from './logged-tables.ts';
+import type { LogChunk } from './message-queue.ts';
 import type { LogMessage } from './pgoutput.ts';
 import { PositionTracker, toOffset, type LogPosition } from './position.ts';
 import type { RecordBlocks } from './record-blocks.ts';
@@ -50,6 +51,8 @@ export class ChangeReader {
   #xid = 0n;
   #time = new EventTime(0n);
   #current: TransactionOrigin | undefined;
+  /** Commit time of the last change since `reportTime` was called, if there was one. */
+  #lastSeen: EventTime | undefined;
   /** Time of the last commit, or of the start of the stream. Messages outside of transactions use it, because they have no time. */
   #lastTime = new EventTime(BigInt(Date.now()) * 1000n);
 
@@ -79,18 +82,26 @@ export class ChangeReader {
     return signal;
   }
 
+  /** Reports the time of the last change to the metrics, if there were changes since the last call. */
+  reportTime(): void {
+    if (this.#lastSeen !== undefined) this.#metrics.read(this.#lastSeen.micros);
+    this.#lastSeen = undefined;
+  }
+
   /**
    * Writes the record of an insert or an update as JSON.
    * @returns false if nothing was written, because the message must be passed to `recordsOf`
    */
-  pack(message: Buffer, lsn: bigint, blocks: RecordBlocks): boolean {
-    const type = message[0];
+  pack(chunk: LogChunk, blocks: RecordBlocks): boolean {
+    const { bytes, start, end, lsn } = chunk;
+    const type = bytes[start];
     if ((type !== INSERT && type !== UPDATE) || this.#tracker.transaction === undefined) return false;
-    const rows = this.#tables.jsonRows(message.readUInt32BE(1));
+    if (end - start < HEAD_BYTES) return false;
+    const rows = this.#tables.jsonRows(bytes.readUInt32BE(start + 1));
     if (rows === undefined) return false;
     const packer = blocks.packerOf(rows.topic);
     try {
-      if (!rows.begin(packer, message, lsn, this.#transactionOrigin())) return false;
+      if (!rows.begin(packer, chunk, this.#transactionOrigin())) return false;
     } catch {
       // `recordsOf` then fails with the same error, and reports it.
       return false;
@@ -102,7 +113,7 @@ export class ChangeReader {
     }
     packer.end();
     blocks.count += 1;
-    this.#metrics.seen(operation, this.#time.micros);
+    this.#seen(operation);
     return true;
   }
 
@@ -166,7 +177,7 @@ export class ChangeReader {
       ? this.#tracker.isNew(message.lsn, 'MESSAGE')
       : this.#tracker.isNewMessage(message.lsn, this.#lastTime.micros);
     if (!isNew) return [];
-    const { lastCommit } = this.#tracker.position;
+    const { lastCommit } = this.#tracker;
     const place: ChangePlace = {
       offset: toOffset(this.#tracker.position),
       origin: {
@@ -184,13 +195,13 @@ export class ChangeReader {
 
   #changes(
     oid: number,
-    type: string,
+    type: LoggedOperation,
     lsn: bigint,
     make: (table: TableForm, place: ChangePlace) => readonly SourceRecord[],
   ): readonly ChangeRecord[] {
     const transaction = this.#tracker.transaction;
     if (!this.#tracker.isNew(lsn, type) || transaction === undefined) return [];
-    this.#metrics.seen(type, this.#time.micros);
+    this.#seen(type);
     const table = this.#tables.form(oid);
     if (table === undefined) {
       this.#metrics.filtered();
@@ -227,11 +238,16 @@ export class ChangeReader {
     }
   }
 
+  #seen(operation: LoggedOperation): void {
+    this.#metrics.seen(operation);
+    this.#lastSeen = this.#time;
+  }
+
   /** The origin of all changes of the current transaction. A logical message within the transaction does not change it. */
   #transactionOrigin(): TransactionOrigin {
     this.#current ??= {
       snapshot: null,
-      lastCommit: this.#tracker.position.lastCommit,
+      lastCommit: this.#tracker.lastCommit,
       xid: this.#xid,
       time: this.#time,
       origin: this.#origin?.name ?? null,

@@ -4,6 +4,14 @@ import { nameUuid } from '../database/index.ts';
 import { parseArray } from './array-text.ts';
 import type { DataType } from './catalogue.ts';
 import * as cells from './column-values.ts';
+import {
+  writeBoolean,
+  writeDigits,
+  writeDouble,
+  writePlain,
+  writeZonedTimestamp,
+  type WriteText,
+} from './json-cells.ts';
 import type { ModeSettings } from './settings.ts';
 
 /** The conversion of a column's values to values of records. */
@@ -16,8 +24,8 @@ export interface ColumnRule {
   readonly parts?: ConstructorParameters<typeof Schema>[2];
   /** Converts the server's text to a value of the schema. @throws Error if the value does not fit the schema */
   readonly read: (text: string, schema: Schema) => ConnectValue;
-  /** Set if the server's text can be copied into JSON: `digits` unchanged, `string` with quotes. */
-  readonly json?: 'digits' | 'string';
+  /** Writes the JSON of the values, if most of them need no conversion. */
+  readonly writeText?: WriteText;
   /** The value for a required column that has no value, for instance because the old row of a delete lacks it. */
   readonly zero: (schema: Schema) => ConnectValue;
   /** The value that represents a large value which a change did not touch. */
@@ -50,13 +58,13 @@ export function ruleFor(type: DataType, modifier: number, settings: ModeSettings
 type RuleOf = (modifier: number, settings: ModeSettings) => ColumnRule;
 
 const RULES: Readonly<Partial<Record<string, RuleOf>>> = Object.assign(Object.create(null) as object, {
-  bool: () => plainRule('boolean', cells.boolean, false),
+  bool: () => ({ ...plainRule('boolean', cells.boolean, false), writeText: writeBoolean }),
   int2: () => digitsRule('int16', Number, 0),
   int4: () => digitsRule('int32', Number, 0),
   int8: () => digitsRule('int64', BigInt, 0n),
   oid: () => digitsRule('int64', BigInt, 0n),
   float4: () => plainRule('float32', cells.float32, 0),
-  float8: () => plainRule('float64', cells.float64, 0),
+  float8: doubleRule,
   numeric: numericRule,
   money: moneyRule,
   text: text(),
@@ -78,8 +86,10 @@ const RULES: Readonly<Partial<Record<string, RuleOf>>> = Object.assign(Object.cr
   timetz: () => plainRule('string', cells.zonedTime, '00:00:00Z', `${PREFIX}.time.ZonedTime`),
   timestamp: timestampRule,
   timestamptz: (modifier: number) => {
-    const read = (value: string): string => cells.zonedTimestamp(value, precisionOf(modifier));
-    return plainRule('string', read, '1970-01-01T00:00:00Z', `${PREFIX}.time.ZonedTimestamp`);
+    const precision = precisionOf(modifier);
+    const read = (value: string): string => cells.zonedTimestamp(value, precision);
+    const rule = plainRule('string', read, '1970-01-01T00:00:00Z', `${PREFIX}.time.ZonedTimestamp`);
+    return { ...rule, writeText: writeZonedTimestamp(precision) };
   },
   interval: intervalRule,
   uuid: text('Uuid'),
@@ -98,7 +108,11 @@ function plainRule(type: Schema['type'], read: ColumnRule['read'], zero: Connect
 }
 
 function digitsRule(type: Schema['type'], read: ColumnRule['read'], zero: ConnectValue): ColumnRule {
-  return { ...plainRule(type, read, zero), json: 'digits' };
+  return { ...plainRule(type, read, zero), writeText: writeDigits };
+}
+
+function doubleRule(): ColumnRule {
+  return { ...plainRule('float64', cells.float64, 0), writeText: writeDouble };
 }
 
 function text(name?: string): RuleOf {
@@ -107,7 +121,7 @@ function text(name?: string): RuleOf {
 
 function textRule({ placeholder }: ModeSettings, name?: string): ColumnRule {
   const rule = plainRule('string', (value) => value, '', name === undefined ? undefined : `${PREFIX}.data.${name}`);
-  return { ...rule, json: 'string', placeholder: () => placeholder };
+  return { ...rule, writeText: writePlain, placeholder: () => placeholder };
 }
 
 function unknownRule({ placeholder }: ModeSettings): ColumnRule {
@@ -134,7 +148,7 @@ const VARIABLE_DECIMAL = {
 };
 
 function numericRule(modifier: number, settings: ModeSettings): ColumnRule {
-  if (settings.decimals === 'double') return plainRule('float64', cells.float64, 0);
+  if (settings.decimals === 'double') return doubleRule();
   if (settings.decimals === 'string') {
     return { ...plainRule('string', cells.numericText, '0'), placeholder: () => settings.placeholder };
   }

@@ -7,11 +7,10 @@ import {
   type RecordPacker,
 } from '../../src/index.ts';
 import { envelopeTimes, sourceOf, type Operation, type RowOrigin, type RowTable } from './envelope.ts';
+import type { LogChunk } from './message-queue.ts';
 import { RowCells } from './row-cells.ts';
 import type { RecordColumn, TableRecords } from './table-records.ts';
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const CLOSE_BRACE = 0x7d;
 /** Message types of `pgoutput`. */
 export const INSERT = 0x49;
@@ -20,7 +19,7 @@ export const UPDATE = 0x55;
 const NEW_ROW = 0x4e;
 const WHOLE_OLD_ROW = 0x4f;
 /** Size of the message header: the message type and the OID of the table. */
-const HEAD_BYTES = 5;
+export const HEAD_BYTES = 5;
 
 /** The origin of the changes of one transaction. All changes share one object, so that its JSON is made only once. */
 export type TransactionOrigin = Omit<RowOrigin, 'lsn'>;
@@ -86,26 +85,30 @@ export class JsonRows {
 
   /**
    * Begins a record in the packer, and writes an insert or an update. The caller must then end or undo the record in the packer.
-   * @param message a message of the type I or U
+   * @param chunk a message of the type I or U
    * @returns false if the key has changed or the record is too large, so that ChangeRecords must make the record. Then no record was begun
    * @throws Error if a value cannot be converted. Then no record was begun
    */
-  begin(packer: RecordPacker, message: Buffer, lsn: bigint, origin: TransactionOrigin): boolean {
-    if (message.length > MAX_PACKED_VALUE / 4) return false;
-    const isInsert = message[0] === INSERT;
-    let at = HEAD_BYTES;
+  begin(packer: RecordPacker, { bytes, start, end, lsn }: LogChunk, origin: TransactionOrigin): boolean {
+    if (end - start > MAX_PACKED_VALUE / 4) return false;
+    const isInsert = bytes[start] === INSERT;
+    let at = start + HEAD_BYTES;
     let hasBefore = false;
-    if (!isInsert && message[at] !== NEW_ROW) {
-      if (message[at] !== WHOLE_OLD_ROW) return false;
-      at = this.#before.read(message, at + 1);
+    if (!isInsert && bytes[at] !== NEW_ROW) {
+      if (bytes[at] !== WHOLE_OLD_ROW) return false;
+      at = this.#before.read(bytes, at + 1, end);
       hasBefore = true;
     }
-    if (message[at] !== NEW_ROW) return false;
-    this.#after.read(message, at + 1);
+    if (bytes[at] !== NEW_ROW) return false;
+    this.#after.read(bytes, at + 1, end);
     if (hasBefore && this.#keys.some(({ index }) => !this.#after.isSame(index, this.#before))) return false;
-    packer.begin(this.#table.keySchema === null ? null : this.#keyOf(hasBefore));
+    if (this.#table.keySchema === null) packer.begin(null);
+    else {
+      this.#writeKey(hasBefore);
+      packer.begin(this.#key.bytes, this.#key.at);
+    }
     try {
-      this.#write(packer.out, isInsert ? 'c' : 'u', hasBefore, String(lsn), origin);
+      this.#write(packer.out, isInsert ? 'c' : 'u', hasBefore, lsn, origin);
       if (packer.valueLength <= MAX_PACKED_VALUE) return true;
     } catch (error) {
       packer.undo();
@@ -115,16 +118,15 @@ export class JsonRows {
     return false;
   }
 
-  #keyOf(hasBefore: boolean): Uint8Array {
+  #writeKey(hasBefore: boolean): void {
     const out = this.#key;
     out.at = 0;
     this.#row(out, this.#keys, this.#after, hasBefore ? this.#before : undefined);
     out.reserve(this.#keyEnd.length);
     out.put(this.#keyEnd);
-    return out.bytes.subarray(0, out.at);
   }
 
-  #write(out: ByteWriter, operation: Operation, hasBefore: boolean, lsn: string, origin: TransactionOrigin): void {
+  #write(out: ByteWriter, operation: Operation, hasBefore: boolean, lsn: bigint, origin: TransactionOrigin): void {
     const { nullRow } = this.#envelope;
     put(out, BEFORE);
     if (hasBefore) this.#wholeRow(out, this.#before, undefined);
@@ -134,9 +136,11 @@ export class JsonRows {
     put(out, SOURCE);
     const source = this.#sourceText(origin);
     put(out, source.start);
-    out.text(lsn);
+    const lsnAt = out.at;
+    writeLsn(out, lsn);
+    const lsnEnd = out.at;
     put(out, source.middle);
-    out.text(lsn);
+    out.repeat(lsnAt, lsnEnd);
     put(out, source.end);
     put(out, this.#tail(operation));
     put(out, this.#timesText());
@@ -201,6 +205,19 @@ export class JsonRows {
 const BEFORE = Buffer.from('{"before":');
 const AFTER = Buffer.from(',"after":');
 const SOURCE = Buffer.from(',"source":');
+
+/** The most digits of a safe integer, and its sign. */
+const MOST_DIGITS = 17;
+
+function writeLsn(out: ByteWriter, lsn: bigint): void {
+  const number = Number(lsn);
+  if (!Number.isSafeInteger(number)) {
+    out.text(String(lsn));
+    return;
+  }
+  out.reserve(MOST_DIGITS);
+  out.integer(number);
+}
 
 function put(out: ByteWriter, bytes: Uint8Array): void {
   out.reserve(bytes.length);
@@ -274,34 +291,9 @@ function writerOf({ name, rule, mask }: RecordColumn, schema: Schema, encode: En
       throw new Error(`Column ${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
   };
-  if (mask !== undefined || rule.json === undefined) return convert;
-  if (rule.json === 'digits') {
-    return (out, cells, index) => {
-      const start = cells.start(index);
-      const end = cells.end(index);
-      out.reserve(end - start);
-      out.copy(cells.message, start, end);
-    };
-  }
+  const { writeText } = rule;
+  if (mask !== undefined || writeText === undefined) return convert;
   return (out, cells, index) => {
-    const start = cells.start(index);
-    const end = cells.end(index);
-    if (!isPlain(cells.message, start, end)) {
-      convert(out, cells, index);
-      return;
-    }
-    out.reserve(end - start + 2);
-    out.byte(QUOTE);
-    out.copy(cells.message, start, end);
-    out.byte(QUOTE);
+    if (!writeText(out, cells.bytes, cells.start(index), cells.end(index))) convert(out, cells, index);
   };
-}
-
-/** Whether the bytes need no escaping in JSON: they are ASCII without control characters, quotes and backslashes. */
-function isPlain(bytes: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at] ?? 0;
-    if (byte < 0x20 || byte >= 0x7f || byte === QUOTE || byte === BACKSLASH) return false;
-  }
-  return true;
 }

@@ -4,17 +4,17 @@ import type { LogSettings } from './settings.ts';
 
 const OPERATIONS = { INSERT: 'Create', UPDATE: 'Update', DELETE: 'Delete', TRUNCATE: 'Truncate' } as const;
 
-type Operation = keyof typeof OPERATIONS;
+export type LoggedOperation = keyof typeof OPERATIONS;
 
 /** Metrics of one task, with the names of Debezium's MBeans `streaming` and `snapshot`. */
 export class LogMetrics {
   readonly #settings: LogSettings;
-  readonly #seen: Record<Operation, number> = { INSERT: 0, UPDATE: 0, DELETE: 0, TRUNCATE: 0 };
+  readonly #seen: Record<LoggedOperation, number> = { INSERT: 0, UPDATE: 0, DELETE: 0, TRUNCATE: 0 };
   #filtered = 0;
   #transactions = 0;
   #lastXid = 0;
   #behindMs = -1;
-  /** Time of the last change, on the clock of `performance.now()`. */
+  /** Time at which changes were last read, on the clock of `performance.now()`. */
   #lastEventAt: number | undefined;
   #snapshot: { readonly begunAt: number; readonly tables: number; endedAt: number | undefined } | undefined;
   readonly #scanned = new Map<string, { rows: number; isDone: boolean }>();
@@ -23,9 +23,16 @@ export class LogMetrics {
     this.#settings = settings;
   }
 
-  /** @param commitMicros time of the commit in microseconds since 1970 */
-  seen(operation: string, commitMicros: bigint): void {
-    if (operation in OPERATIONS) this.#seen[operation as Operation] += 1;
+  /** Counts a change. */
+  seen(operation: LoggedOperation): void {
+    this.#seen[operation] += 1;
+  }
+
+  /**
+   * Notes that changes were read.
+   * @param commitMicros time of the last one's commit in microseconds since 1970
+   */
+  read(commitMicros: bigint): void {
     this.#behindMs = Math.max(0, Date.now() - Number(commitMicros / 1000n));
     this.#lastEventAt = performance.now();
   }
@@ -62,7 +69,7 @@ export class LogMetrics {
     const { queue } = this.#settings;
     const total = Object.values(this.#seen).reduce((sum, count) => sum + count, 0);
     const byOperation = Object.entries(OPERATIONS).map(([operation, name]) => {
-      return [`TotalNumberOf${name}EventsSeen`, this.#seen[operation as Operation]] as const;
+      return [`TotalNumberOf${name}EventsSeen`, this.#seen[operation as LoggedOperation]] as const;
     });
     const { messages = 0, bytes = 0 } = stream?.queued ?? {};
     const sinceMs = this.#lastEventAt === undefined ? -1 : Math.round(performance.now() - this.#lastEventAt);

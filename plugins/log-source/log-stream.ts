@@ -1,9 +1,5 @@
-import { DatabaseError, type ReplicationConnection } from '../database/index.ts';
-
-export interface LogChunk {
-  readonly lsn: bigint;
-  readonly message: Buffer;
-}
+import { DatabaseError, type ReceivedMessages, type ReplicationConnection } from '../database/index.ts';
+import { MessageQueue, type LogChunk } from './message-queue.ts';
 
 export interface StreamLimits {
   readonly messages: number;
@@ -12,8 +8,6 @@ export interface StreamLimits {
 
 /** Maximum size of a message. A larger change could not become a record of a topic. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
-/** Estimated memory of a queued message in addition to its content, in bytes. */
-const OVERHEAD_BYTES = 200;
 /** After this time without data, the server is asked to reply. After twice this time, the connection counts as lost. */
 const SILENCE_MS = 30_000;
 
@@ -32,10 +26,7 @@ interface StreamOptions {
 export class LogStream {
   readonly #connection: ReplicationConnection;
   readonly #limits: StreamLimits;
-  #queue: LogChunk[] = [];
-  /** Number of chunks at the front of the queue that were already taken. */
-  #taken = 0;
-  #bytes = 0;
+  readonly #queue = new MessageQueue();
   #isPaused = false;
   #failure: DatabaseError | undefined;
   #wake: (() => void) | undefined;
@@ -61,7 +52,7 @@ export class LogStream {
   ): Promise<LogStream> {
     const stream = new LogStream(connection, limits);
     const receiver = {
-      data: (lsn: bigint, walEnd: bigint, message: Buffer) => stream.#add(lsn, walEnd, message),
+      data: (messages: ReceivedMessages) => stream.#add(messages),
       keepalive: (walEnd: bigint, replyRequested: boolean) => stream.#keepalive(walEnd, replyRequested),
       ended: (error: DatabaseError) => stream.#fail(error),
     };
@@ -84,19 +75,13 @@ export class LogStream {
 
   /** Takes the next message; `undefined` if the queue is empty. @throws DatabaseError if the queue is empty and the stream has ended */
   take(): LogChunk | undefined {
-    const chunk = this.#queue[this.#taken];
+    const chunk = this.#queue.take();
     if (chunk === undefined) {
       if (this.#failure !== undefined) throw this.#failure;
       return undefined;
     }
-    this.#taken += 1;
-    if (this.#taken * 2 > this.#queue.length) {
-      // Fewer chunks remain than were taken, so the cost of copying is constant per taken chunk.
-      this.#queue = this.#queue.slice(this.#taken);
-      this.#taken = 0;
-    }
-    this.#bytes -= chunk.message.length + OVERHEAD_BYTES;
-    if (this.#isPaused && this.#length < this.#limits.messages / 2 && this.#bytes < this.#limits.bytes / 2) {
+    const { length, bytes } = this.#queue;
+    if (this.#isPaused && length < this.#limits.messages / 2 && bytes < this.#limits.bytes / 2) {
       this.#isPaused = false;
       this.#connection.resume();
     }
@@ -104,15 +89,11 @@ export class LogStream {
   }
 
   get hasMessages(): boolean {
-    return this.#length > 0;
-  }
-
-  get #length(): number {
-    return this.#queue.length - this.#taken;
+    return this.#queue.length > 0;
   }
 
   get queued(): StreamLimits {
-    return { messages: this.#length, bytes: this.#bytes };
+    return { messages: this.#queue.length, bytes: this.#queue.bytes };
   }
 
   /** All messages before this LSN were taken; 0 while messages are queued. */
@@ -145,16 +126,16 @@ export class LogStream {
   close(): void {
     this.#stopTimers();
     this.#connection.close();
-    this.#queue = [];
-    this.#taken = 0;
+    this.#queue.clear();
     this.#wake?.();
   }
 
-  #add(lsn: bigint, walEnd: bigint, message: Buffer): void {
-    this.#queue.push({ lsn, message });
-    this.#bytes += message.length + OVERHEAD_BYTES;
+  #add(messages: ReceivedMessages): void {
+    this.#queue.add(messages);
+    const walEnd = messages.walEnd(messages.length - 1);
     if (walEnd > this.#received) this.#received = walEnd;
-    if (!this.#isPaused && (this.#length >= this.#limits.messages || this.#bytes >= this.#limits.bytes)) {
+    const { length, bytes } = this.#queue;
+    if (!this.#isPaused && (length >= this.#limits.messages || bytes >= this.#limits.bytes)) {
       this.#isPaused = true;
       this.#connection.pause();
     }

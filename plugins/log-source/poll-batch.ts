@@ -3,7 +3,7 @@ import type { ChangeRecords } from './change-records.ts';
 import type { Confirmations } from './confirmations.ts';
 import type { OpenStream } from './open-stream.ts';
 import { decodeLogMessage } from './pgoutput.ts';
-import { toOffset, wholeBefore } from './position.ts';
+import { toOffset, wholeBefore, type LogPosition } from './position.ts';
 import { RecordBlocks } from './record-blocks.ts';
 
 export type PolledPart = PolledRecord | SourceBlock;
@@ -45,24 +45,30 @@ export async function readChanges(
 ): Promise<RecordBatch> {
   const batch = new RecordBatch();
   let blocksFrom = reader.position;
-  let blocksTo = blocksFrom;
+  /** The position after the last record in blocks; `undefined` while this is the position of the reader. */
+  let blocksTo: LogPosition | undefined;
   const takeBlocks = (): void => {
-    if (blocks.count > 0) batch.add(blocks.take(toOffset(blocksFrom), toOffset(blocksTo)), wholeBefore(blocksFrom));
+    if (blocks.count === 0) return;
+    const whole = wholeBefore(blocksFrom);
+    batch.add(blocks.take(toOffset(blocksFrom), toOffset(blocksTo ?? reader.position)), whole);
   };
   for (let count = 0; count < most && (count === 0 || stream.hasMessages); count = batch.size + blocks.count) {
     const chunk = stream.take();
     if (chunk === undefined) break;
-    const before = reader.position;
-    if (blocks.count === 0) blocksFrom = before;
-    if (reader.pack(chunk.message, chunk.lsn, blocks)) {
-      blocksTo = reader.position;
+    if (blocks.count === 0) blocksFrom = reader.position;
+    if (reader.pack(chunk, blocks)) {
+      blocksTo = undefined;
       continue;
     }
-    const records = await reader.recordsOf(decodeLogMessage(chunk.message), chunk.lsn);
+    const before = reader.position;
+    blocksTo ??= before;
+    const message = decodeLogMessage(chunk.bytes.subarray(chunk.start, chunk.end));
+    const records = await reader.recordsOf(message, chunk.lsn);
     if (records.length === 0) continue;
     takeBlocks();
     batch.add(records, wholeBefore(before));
   }
   takeBlocks();
+  reader.reportTime();
   return batch;
 }

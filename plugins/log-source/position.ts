@@ -60,7 +60,7 @@ export function toOffset(position: LogPosition): SourceCoordinates {
 }
 
 /** Returns the LSN before which all committed transactions were sent; `undefined` if none was sent yet. */
-export function wholeBefore({ lastCommit, idle }: LogPosition): bigint | undefined {
+export function wholeBefore({ lastCommit, idle }: Omit<LogPosition, 'last'>): bigint | undefined {
   return idle !== undefined && idle > (lastCommit ?? 0n) ? idle : lastCommit;
 }
 
@@ -152,7 +152,9 @@ function integer(offset: SourceCoordinates, name: string): bigint | undefined {
 
 /** Tracks the position while messages are sent, and recognizes the messages that were already sent before a restart. */
 export class PositionTracker {
-  #position: LogPosition;
+  /** The position without its last message. */
+  #position: Omit<LogPosition, 'last'>;
+  #last: LastMessage | undefined;
   /** The last message to skip in the current transaction. */
   #sent: LastMessage | undefined;
   #sentEvents = 0;
@@ -161,16 +163,23 @@ export class PositionTracker {
   #transaction: { readonly xid: number; readonly micros: bigint } | undefined;
 
   constructor(stored: LogPosition | undefined) {
-    this.#position = stored ?? { lastCommit: undefined, last: undefined };
+    const { last, ...position } = stored ?? { lastCommit: undefined, last: undefined };
+    this.#position = position;
+    this.#last = last;
     this.#resumeFrom = stored;
   }
 
   get position(): LogPosition {
-    return this.#position;
+    return { ...this.#position, last: this.#last };
   }
 
   get transaction(): { readonly xid: number; readonly micros: bigint } | undefined {
     return this.#transaction;
+  }
+
+  /** LSN of the end of the last transaction that was sent completely. */
+  get lastCommit(): bigint | undefined {
+    return this.#position.lastCommit;
   }
 
   begin({ finalLsn, xid, commitMicros }: Extract<LogMessage, { kind: 'begin' }>): void {
@@ -194,10 +203,10 @@ export class PositionTracker {
       if (lsn < this.#sent.lsn) return false;
       if (lsn === this.#sent.lsn && ++this.#sentEvents <= this.#sent.events) return false;
     }
-    const { last } = this.#position;
+    const last = this.#last;
     const { xid, micros } = this.#transaction;
     const events = last?.xid === xid && last.lsn === lsn ? last.events + 1 : 1;
-    this.#position = { ...this.#position, last: { xid, lsn, micros, type, events } };
+    this.#last = { xid, lsn, micros, type, events };
     return true;
   }
 
@@ -208,8 +217,8 @@ export class PositionTracker {
   isNewMessage(lsn: bigint, micros: bigint): boolean {
     const whole = wholeBefore(this.#position);
     if (whole !== undefined && lsn <= whole) return false;
-    const last = { xid: 0, lsn, micros, type: 'MESSAGE', events: 1 };
-    this.#position = { ...this.#position, lastCommit: lsn, last };
+    this.#position = { ...this.#position, lastCommit: lsn };
+    this.#last = { xid: 0, lsn, micros, type: 'MESSAGE', events: 1 };
     return true;
   }
 

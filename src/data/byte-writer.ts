@@ -51,9 +51,10 @@ export class ByteWriter {
   }
 
   /** Writes the bytes of `source` from `start` to `end` (exclusive). The space must have been reserved. */
-  copy(source: Buffer, start: number, end: number): void {
+  copy(source: Uint8Array, start: number, end: number): void {
     if (end - start > 2 * SHORT) {
-      this.at += source.copy(this.bytes, this.at, start, end);
+      this.bytes.set(source.subarray(start, end), this.at);
+      this.at += end - start;
       return;
     }
     const { bytes } = this;

@@ -147,17 +147,18 @@ export class RecordPacker {
     return this.out.at - this.#valueAt;
   }
 
-  begin(key: Uint8Array | null): void {
+  /** The key is the first `keyLength` bytes of `key`. */
+  begin(key: Uint8Array | null, keyLength = key?.length ?? 0): void {
     const { out } = this;
-    out.reserve(MOST_VARINTS + (key?.length ?? 0));
+    out.reserve(MOST_VARINTS + keyLength);
     this.#recordAt = out.at;
     position = out.at + this.#bodyVarint;
     out.bytes[position++] = 0;
     out.bytes[position++] = 0;
     writeVarint(out.bytes, this.#count);
-    writeVarint(out.bytes, key === null ? -1 : key.length);
+    writeVarint(out.bytes, key === null ? -1 : keyLength);
     out.at = position;
-    if (key !== null) out.put(key);
+    if (key !== null) out.copy(key, 0, keyLength);
     out.at += this.#valueVarint;
     this.#valueAt = out.at;
     this.#recordHasKey = key !== null;

@@ -10,10 +10,11 @@ import { Password, isSecretName } from '../config/password.ts';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { unknownOptions, unknownOptionText } from '../config/unknown-options.ts';
 import { withHiddenValues } from '../config/providers/hidden-results.ts';
+import type { Finding } from '../data/finding.ts';
 import { javaHashMapOrder } from '../java/java-hash-order.ts';
-import { RequestError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { SecretMask } from '../observe/secret-mask.ts';
+import { RequestError, toError } from '../errors.ts';
+import { silentLogger, type Logger } from '../observe/logger.ts';
+import { SecretMask } from '../observe/secret-mask.ts';
 import { StageTracker } from '../observe/stage.ts';
 import { sinkConflicts } from './sink-conflicts.ts';
 import { sourceConflicts } from './source-conflicts.ts';
@@ -110,6 +111,33 @@ export class ConnectorValidation {
     const secret = infos.configs.filter(({ definition }) => definition?.type === 'PASSWORD');
     const passwords = secret.flatMap(({ value }) => resolved[value.name] ?? []);
     return { plugin: await this.#pluginOf(given, resolved), config: withoutNulls(resolved), passwords };
+  }
+
+  /**
+   * Returns the findings of the plugin about the systems that the configuration names, without secrets. Throws a
+   * RequestError 400 if the configuration is invalid, or if the plugin could not examine them.
+   */
+  async diagnose(
+    pluginName: string,
+    given: RawConnectorConfig,
+    stage: StageTracker,
+    signal: AbortSignal,
+  ): Promise<readonly Finding[]> {
+    const { plugin, config, passwords } = await this.requireValidFor(pluginName, given, stage, { connects: false });
+    const mask = new SecretMask();
+    for (const password of passwords) mask.add(password);
+    const hide = (text: string): string => mask.hide(this.#secrets.hide(text));
+    const context = { logger: silentLogger, signal, writesTo: () => undefined };
+    try {
+      const asked = Promise.resolve(plugin.diagnose?.(config, context) ?? []);
+      const findings = await stage.during('examining the systems that a connector uses', () => asked);
+      return findings.map(({ level, about, message, remedy }) => ({
+        ...{ level, about: hide(about), message: hide(message) },
+        remedy: remedy === undefined ? undefined : hide(remedy),
+      }));
+    } catch (error) {
+      throw new RequestError(400, hide(toError(error).message), { cause: error });
+    }
   }
 
   /** Returns the configuration without nulls, or throws a RequestError with Connect's list of errors. */

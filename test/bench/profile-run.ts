@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BenchContext, Workload } from './bench-context.ts';
 import { rowTime, type CpuProfile, type Group, type RowTime } from './profile.ts';
@@ -17,13 +17,14 @@ const LABELS: Readonly<Record<Group, string>> = {
 };
 
 export interface Profiled {
-  readonly file: string;
+  readonly folder: string;
   readonly figures: object;
   readonly time: RowTime;
 }
 
 /**
- * Runs a workload with one counted run, and its worker under V8's profiler. The profile is saved in `.sluice/bench`.
+ * Runs a workload with one counted run, and its worker under V8's profiler. The profiles, one for each thread, are saved
+ * in a folder of `.sluice/bench`.
  */
 export async function profileRun(context: BenchContext, name: string, workload: Workload): Promise<Profiled> {
   const folder = join(projectRoot, '.sluice/bench', name);
@@ -35,17 +36,16 @@ export async function profileRun(context: BenchContext, name: string, workload: 
     runs: 1,
     startWorker: (properties) => context.startWorker(properties, nodeFlags),
   });
-  const [written, ...more] = await readdir(folder);
-  if (written === undefined || more.length > 0) throw new Error(`one profile was expected in ${folder}`);
-  const text = await readFile(join(folder, written), 'utf8');
-  const file = `${folder}.cpuprofile`;
-  await writeFile(file, text);
-  await rm(folder, { recursive: true });
-  const time = rowTime(JSON.parse(text) as CpuProfile, context.stretches, clockOffsetMs());
-  return { file, figures, time };
+  const profiles = await Promise.all((await readdir(folder)).map((name) => readProfile(join(folder, name))));
+  if (profiles.length === 0) throw new Error(`no profile was written to ${folder}`);
+  return { folder, figures, time: rowTime(profiles, context.stretches, clockOffsetMs()) };
 }
 
-export function formatProfile({ file, time }: Profiled): string {
+async function readProfile(file: string): Promise<CpuProfile> {
+  return JSON.parse(await readFile(file, 'utf8')) as CpuProfile;
+}
+
+export function formatProfile({ folder, time }: Profiled): string {
   const { usPerRow, waitingUsPerRow, hottest } = time;
   const groups = Object.entries(LABELS).map(([group, label]) => line(label, usPerRow[group as Group]));
   const busy = Object.values(usPerRow).reduce((sum, us) => sum + us, 0);
@@ -59,7 +59,7 @@ export function formatProfile({ file, time }: Profiled): string {
     line('waiting: database, broker', waitingUsPerRow),
     '  the dearest functions by their own time, µs a row',
     ...functions,
-    `  profile: ${file}`,
+    `  profiles: ${folder}`,
     '\n',
   ].join('\n');
 }

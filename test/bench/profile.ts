@@ -4,7 +4,7 @@ import type { Stretch } from './stretch.ts';
 const GROUPS = ['fetch', 'decode', 'batch', 'encode', 'database', 'gc', 'other'] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** A profile as V8 writes it. Times are microseconds of the monotonic clock. */
+/** The profile of one thread as V8 writes it. Times are microseconds of the monotonic clock. */
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
   readonly startTime: number;
@@ -28,7 +28,7 @@ export interface HotFunction {
 export interface RowTime {
   /** Microseconds of CPU per row. */
   readonly usPerRow: Readonly<Record<Group, number>>;
-  /** Microseconds per row in which the process waited for the database or the broker. */
+  /** Microseconds per row in which the busiest thread waited for the database or the broker. */
   readonly waitingUsPerRow: number;
   /** Functions by their own time, without calls; the most expensive first. */
   readonly hottest: readonly HotFunction[];
@@ -46,7 +46,6 @@ const OWN_CODE: readonly (readonly [string, Group])[] = [
   ['plugins/database/formats/', 'decode'],
   ['src/connect/', 'batch'],
   ['src/data/row-batch', 'batch'],
-  ['plugins/', 'batch'],
   ['plugins/database/sql/', 'encode'],
   ['plugins/database/executor/encode', 'encode'],
   ['plugins/database/executor/batch', 'encode'],
@@ -55,6 +54,7 @@ const OWN_CODE: readonly (readonly [string, Group])[] = [
   ['plugins/database/executor/row-selection', 'encode'],
   ['plugins/database/executor/write-plan', 'encode'],
   ['plugins/database/executor/', 'database'],
+  ['plugins/', 'batch'],
 ];
 
 const PACKAGES: Readonly<Record<string, Group>> = {
@@ -75,20 +75,28 @@ const PACKAGES: Readonly<Record<string, Group>> = {
 const HOTTEST = 15;
 
 /**
- * Divides the CPU time of a process within some periods among the packages of its code. Code outside these packages
- * (Node's own code, `src/data`) counts for the package that called it. Node's code that calls into packages, such as
- * reads of a socket, is divided in the proportion of the code that it calls.
+ * Divides the CPU time of the threads of a process within some periods among the packages of its code. Code outside
+ * these packages (Node's own code, `src/data`) counts for the package that called it. Node's code that calls into
+ * packages, such as reads of a socket, is divided in the proportion of the code that it calls.
  */
-export function rowTime(profile: CpuProfile, stretches: readonly Stretch[], clockOffsetMs: number): RowTime {
+export function rowTime(
+  profiles: readonly CpuProfile[],
+  stretches: readonly Stretch[],
+  clockOffsetMs: number,
+): RowTime {
   const rows = stretches.reduce((sum, stretch) => sum + stretch.rows, 0);
   const wallUs = stretches.reduce((sum, { fromMs, toMs }) => sum + (toMs - fromMs) * 1000, 0);
-  const tree = new CallTree(profile, selfTimes(profile, stretches, clockOffsetMs));
-  const totals = tree.divide();
-  const busyUs = GROUPS.reduce((sum, group) => sum + totals[group], 0);
+  const functions: FunctionTimes = new Map();
+  const threads = profiles.map((profile) => {
+    return new CallTree(profile, selfTimes(profile, stretches, clockOffsetMs), functions).divide();
+  });
+  const totals = noTime();
+  for (const thread of threads) add(totals, thread, 1);
+  const busiestUs = Math.max(...threads.map(busy));
   return {
     usPerRow: perRow(totals, rows),
-    waitingUsPerRow: Math.max(0, wallUs - busyUs) / rows,
-    hottest: tree.hottest().map(({ place, group, us }) => ({ place, group, usPerRow: us / rows })),
+    waitingUsPerRow: Math.max(0, wallUs - busiestUs) / rows,
+    hottest: hottestOf(functions).map(({ place, group, us }) => ({ place, group, usPerRow: us / rows })),
   };
 }
 
@@ -106,25 +114,25 @@ function selfTimes(profile: CpuProfile, stretches: readonly Stretch[], clockOffs
 
 type Totals = Record<Group, number>;
 
+/** The own times of functions, by place. */
+type FunctionTimes = Map<string, { readonly group: Group; us: number }>;
+
 class CallTree {
   readonly #nodes: ReadonlyMap<number, ProfileNode>;
   readonly #self: ReadonlyMap<number, number>;
   readonly #root: number;
-  readonly #places = new Map<string, { group: Group; us: number }>();
+  readonly #functions: FunctionTimes;
 
-  constructor({ nodes }: CpuProfile, self: ReadonlyMap<number, number>) {
+  /** @param functions receives the own times of the thread's functions */
+  constructor({ nodes }: CpuProfile, self: ReadonlyMap<number, number>, functions: FunctionTimes) {
     this.#nodes = new Map(nodes.map((node) => [node.id, node]));
     this.#self = self;
     this.#root = nodes[0]?.id ?? 0;
+    this.#functions = functions;
   }
 
   divide(): Totals {
     return this.#divide(this.#root, undefined);
-  }
-
-  hottest(): { place: string; group: Group; us: number }[] {
-    const places = [...this.#places].map(([place, { group, us }]) => ({ place, group, us }));
-    return places.sort((a, b) => b.us - a.us).slice(0, HOTTEST);
   }
 
   #divide(id: number, caller: Group | undefined): Totals {
@@ -135,7 +143,7 @@ class CallTree {
     for (const child of node.children ?? []) add(totals, this.#divide(child, group), 1);
     const us = this.#self.get(id) ?? 0;
     if (us === 0) return totals;
-    const below = GROUPS.reduce((sum, each) => sum + totals[each], 0);
+    const below = busy(totals);
     this.#note(node, group ?? 'other', us);
     if (group === undefined && below > 0) add(totals, totals, us / below);
     else totals[group ?? 'other'] += us;
@@ -145,10 +153,15 @@ class CallTree {
   #note({ callFrame: { functionName, url, lineNumber } }: ProfileNode, group: Group, us: number): void {
     const file = url === '' ? '' : ` ${shortPath(url)}:${String(lineNumber + 1)}`;
     const place = `${functionName === '' ? '(anonymous)' : functionName}${file}`;
-    const noted = this.#places.get(place) ?? { group, us: 0 };
+    const noted = this.#functions.get(place) ?? { group, us: 0 };
     noted.us += us;
-    this.#places.set(place, noted);
+    this.#functions.set(place, noted);
   }
+}
+
+function hottestOf(functions: FunctionTimes): { place: string; group: Group; us: number }[] {
+  const places = [...functions].map(([place, { group, us }]) => ({ place, group, us }));
+  return places.sort((a, b) => b.us - a.us).slice(0, HOTTEST);
 }
 
 function groupOf({ functionName, url }: ProfileNode['callFrame']): Group | undefined {
@@ -176,6 +189,10 @@ function perRow(totals: Totals, rows: number): Totals {
 
 function noTime(): Totals {
   return { fetch: 0, decode: 0, batch: 0, encode: 0, database: 0, gc: 0, other: 0 };
+}
+
+function busy(totals: Totals): number {
+  return GROUPS.reduce((sum, group) => sum + totals[group], 0);
 }
 
 function add(totals: Totals, more: Totals, factor: number): void {

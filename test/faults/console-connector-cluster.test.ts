@@ -53,6 +53,20 @@ describe('a connector with tasks on two workers', () => {
     }, 'both workers report their tasks');
   });
 
+  it('shows the last hour from all workers with tasks, because its own may have moved', async () => {
+    const { rest, url } = on.cluster.worker(0);
+    const one = uniqueName('console-one');
+    await rest.create(one, sinkConfig(on.db, { topics: name, 'protocol.type': 'line_lp', 'tasks.max': '1' }));
+    await rest.untilState(one, 'RUNNING', 1);
+    await until(async () => {
+      const answer = await fetch(`${url}/ui/connectors/${one}/history`);
+      const histories = (await answer.json()) as { readonly worker: string; readonly at: readonly number[] }[];
+      return histories.length === 2 && histories.filter(({ at }) => at.length > 0).length === 1;
+    }, 'both workers answer, and the one with the task has points');
+    await rest.delete(`/connectors/${one}`);
+    await until(async () => (await rest.get(`/connectors/${one}`)).status === 404, 'the connector is deleted');
+  });
+
   it('is SILENT within seconds when one of them is killed, while the group still counts it, and runs when it has returned', async () => {
     const [served, killed] = [on.cluster.worker(0), on.cluster.worker(1)];
     const { host } = new URL(killed.url);

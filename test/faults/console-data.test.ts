@@ -54,6 +54,32 @@ describe('the data of a connector in the console', () => {
     await shown.page.getByText('Searched 4 records.').waitFor();
     const offsets = await rows().locator('td:nth-child(2)').allTextContents();
     assert.deepEqual(offsets, ['3', '2', '1', '0']);
+    await shown.page.getByLabel('From offset').fill('2');
+    await shown.page.getByRole('button', { name: 'Search' }).click();
+    await shown.page.getByText('Searched 2 records.').waitFor();
+    assert.deepEqual(await rows().locator('td:nth-child(2)').allTextContents(), ['3', '2']);
+
+    await shown.page.getByRole('button', { name: 'Newest messages' }).click();
+    await rows().nth(49).waitFor();
+    await shown.page.getByLabel('Value contains').fill('v=11');
+    await shown.page.getByRole('button', { name: 'Search' }).click();
+    await shown.page.getByText('Searched 120 records.').waitFor();
+    assert.equal(await rows().count(), 11);
+
+    await shown.page.getByRole('button', { name: 'Live', exact: true }).click();
+    await shown.page.getByText(/^Live until \d\d:\d\d:\d\d/).waitFor();
+    const later = ['v=5i', 'v=1199i', 'v=6i'].map((field) => ({
+      value: `${name} ${field} 1700000001000`,
+      partition: 0,
+    }));
+    await on.kafka.produce(name, later);
+    await rows().first().getByText('v=1199i').waitFor();
+    assert.equal(await rows().count(), 12);
+    await shown.isAccessible();
+    await shown.page.evaluate(
+      "Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange'))",
+    );
+    await shown.page.getByText('The live view has ended, because the page was hidden.').waitFor();
     await on.worker.rest.delete(`/connectors/${name}`);
   });
 
@@ -100,8 +126,9 @@ describe('the data of a connector in the console', () => {
       const page = (await response.json()) as {
         readonly messages: readonly { readonly value: { readonly text: string } }[];
         readonly next: readonly object[];
+        readonly ends: readonly object[];
       };
-      return { texts: page.messages.map(({ value }) => Number(value.text)), next: page.next };
+      return { texts: page.messages.map(({ value }) => Number(value.text)), next: page.next, ends: page.ends };
     };
     const found: number[] = [];
     for (let page = await ask({ limit: 50 }); ; page = await ask({ limit: 50, before: page.next })) {
@@ -115,6 +142,32 @@ describe('the data of a connector in the console', () => {
     assert.deepEqual((await ask({ time: startMs + 10 * 60_000, limit: 2 })).texts, [10, 9]);
     assert.deepEqual((await ask({ time: startMs - 1 })).texts, []);
     assert.deepEqual((await ask({ time: startMs + 10 * 60_000, partition: 0, limit: 2 })).texts, [9, 6]);
+    assert.deepEqual((await ask({ fromTime: startMs + 117 * 60_000 })).texts, [119, 118, 117]);
+    assert.deepEqual((await ask({ fromOffset: 1, offset: 1 })).texts, [5, 4, 3]);
+    assert.deepEqual((await ask({ text: '11', time: startMs + 111 * 60_000 })).texts, [111, 110, 11]);
+    const { ends } = await ask({ limit: 1 });
+    assert.deepEqual(await ask({ after: ends }), { texts: [], next: [], ends });
+    await on.kafka.produce(name, [{ value: '120' }]);
+    assert.deepEqual((await ask({ after: ends })).texts, [120]);
+    await on.worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('hides secrets from a search, so that no part of them can be guessed', async () => {
+    const name = uniqueName('peek');
+    const secret = 'zebra-quagga-okapi';
+    await on.kafka.createTopic(name, 1);
+    await on.kafka.produce(name, [{ value: `password ${secret}` }]);
+    const more = { topics: name, 'protocol.type': 'line_lp', 'errors.tolerance': 'all', 'connection.password': secret };
+    await on.worker.rest.create(name, { ...sinkConfig(on.db, more), 'connection.url': 'jdbc:db://127.0.0.1:1/x' });
+    const textsWith = async (text: string): Promise<readonly string[]> => {
+      interface Found {
+        readonly messages: readonly { readonly value: { readonly text: string } }[];
+      }
+      const { body } = await on.worker.rest.post<Found>(`/ui/connectors/${name}/messages`, { text });
+      return body.messages.map(({ value }) => value.text);
+    };
+    assert.deepEqual(await textsWith('password'), ['password [hidden]']);
+    assert.deepEqual(await textsWith('quagga'), []);
     await on.worker.rest.delete(`/connectors/${name}`);
   });
 

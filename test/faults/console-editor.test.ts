@@ -119,12 +119,18 @@ describe('the console’s editor of configurations', function () {
       .first()
       .waitFor();
     assert.equal(await option('name').getAttribute('aria-invalid'), 'true');
+    await page
+      .locator('.foot')
+      .getByRole('button', { name: /^\d+ problems: go to the first$/ })
+      .click();
+    await page.locator('[id="option-name"]:focus').waitFor();
 
     await option('name').fill(name);
     for (const key of ['key.converter', 'connection.url', 'connection.user', 'connection.password', 'protocol.type']) {
       await option(key).fill(config[key] ?? '');
     }
     await page.getByText('The configuration is valid.').waitFor();
+    await page.getByText(new RegExp(`^Connected: PostgreSQL .*, user ${role}\\. Rights: `)).waitFor();
     await page.getByRole('button', { name: 'Preview' }).click();
     const preview = page.getByRole('region', { name: 'Preview' });
     await preview.getByRole('cell', { name: '2', exact: true }).waitFor();
@@ -217,6 +223,8 @@ describe('the console’s editor of configurations', function () {
     await page.locator('.config-form summary', { hasText: 'Common' }).click();
     await option('tasks.max').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: wrong }).click();
+    await page.locator('[id="option-tasks.max"]:focus').waitFor();
+    await page.getByRole('button', { name: /^\d problems?: go to / }).click();
     await page.locator('[id="option-tasks.max"]:focus').waitFor();
     await page.getByRole('button', { name: 'JSON' }).click();
     const text = page.getByRole('textbox', { name: 'Configuration as JSON' });

@@ -446,6 +446,7 @@ describe('what a user does in the console', function () {
         ['PUT', `${connector}/log-level`],
         ['POST', `${connector}/messages/preview`],
         ['POST', '/ui/connector-plugins/DbSink/preview'],
+        ['PUT', '/ui/connector-plugins/DbSink/connection'],
       ] as const;
       const headers = { 'Content-Type': 'application/json' };
       for (const [method, path] of writes) {

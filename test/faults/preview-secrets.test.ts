@@ -320,6 +320,8 @@ describe('secrets that the caller of a preview or a validation did not give', fu
         assert.equal(answer.status, 200, answer.text);
         const { withheld } = JSON.parse(answer.text) as Validated;
         assert.ok(withheld.keys.length > 0, JSON.stringify(form));
+        const refused = await ask('PUT', `/ui/connector-plugins/${plugin}/connection${query}`, form, asked);
+        assert.equal(refused.status, asked === readOnly ? 403 : 400, refused.text);
         assert.equal(logins.length, 0, JSON.stringify(form));
       }
     }
@@ -345,6 +347,12 @@ describe('secrets that the caller of a preview or a validation did not give', fu
     const nothing = { errors: [], keys: [] };
     for (const name of ['lines', 'provided']) assert.deepEqual(await check(name, worker), nothing);
     assert.deepEqual(await check('lines', readOnly), nothing);
+    for (const name of ['lines', 'provided']) {
+      const path = `/ui/connector-plugins/${SINK}/connection?connector=${name}`;
+      const { status, text } = await ask('PUT', path, await marked(name));
+      assert.equal(status, 200, text);
+      assert.match(text, /"level":"ok","about":"database","message":"PostgreSQL /);
+    }
     assert.deepEqual(await check('provided', readOnly), { errors: [], keys: ['connection.password'] });
     // A value of a provider cannot be guessed by what an option takes.
     for (const key of ['batch.size', 'protocol.type', 'tasks.max', 'errors.tolerance']) {

@@ -29,18 +29,71 @@ const DriverConnection = pg.Connection as unknown as new (options: object) => Ev
   sendCopyFromChunk(chunk: Buffer): void;
 };
 
+/**
+ * Messages of the output plugin that were received together. They stay in the buffer of the connection: objects for them
+ * are created only on request, because thousands of messages may be queued.
+ */
+export class ReceivedMessages {
+  readonly bytes: Buffer;
+  readonly #view: DataView;
+  /** Start and end of each XLogData message. */
+  readonly #bounds: number[] = [];
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  /** Adds the XLogData message from `start` to `end` (exclusive). */
+  add(start: number, end: number): void {
+    this.#bounds.push(start, end);
+  }
+
+  get length(): number {
+    return this.#bounds.length / 2;
+  }
+
+  /** Number of bytes of all messages, with their heads. */
+  get byteLength(): number {
+    return this.length === 0 ? 0 : this.end(this.length - 1) - this.#head(0);
+  }
+
+  /** Returns the position of the change in the WAL. */
+  lsn(index: number): bigint {
+    return this.#view.getBigUint64(this.#head(index) + 1);
+  }
+
+  /** Returns the end of the server's WAL when it sent the message. */
+  walEnd(index: number): bigint {
+    return this.#view.getBigUint64(this.#head(index) + 9);
+  }
+
+  /** Returns the index in `bytes` at which the message of the output plugin begins. */
+  start(index: number): number {
+    return this.#head(index) + XLOG_DATA_HEAD;
+  }
+
+  /** Returns the index in `bytes` after the message. */
+  end(index: number): number {
+    return this.#bounds[2 * index + 1] ?? 0;
+  }
+
+  #head(index: number): number {
+    return this.#bounds[2 * index] ?? 0;
+  }
+}
+
 /** Receives the messages of the stream, and may keep their buffers. */
 export interface ReplicationReceiver {
-  /**
-   * Called with each message of the output plugin. `lsn` is the position of the change in the WAL, and `walEnd` the
-   * current end of the server's WAL.
-   */
-  data(lsn: bigint, walEnd: bigint, message: Buffer): void;
+  data(messages: ReceivedMessages): void;
   /** Called when everything before `walEnd` has been sent. */
   keepalive(walEnd: bigint, replyRequested: boolean): void;
   /** Called once, when the stream has ended; not called after `close`. */
   ended(error: DatabaseError): void;
 }
+
+/** Receives the contents of messages: `bounds` has the start and the end of each one in `bytes`. */
+type ReceiveContents = (bytes: Buffer, bounds: readonly number[]) => void;
 
 /**
  * The driver's connection for the streaming replication protocol. The driver parses all messages until the server
@@ -49,7 +102,7 @@ export interface ReplicationReceiver {
  */
 export class ReplicationTap extends DriverConnection {
   readonly #driver = new EventEmitter();
-  #receiver: ((message: Buffer) => void) | undefined;
+  #receiver: ReceiveContents | undefined;
   #maxBytes = Infinity;
   /** Received parts of a message that is not complete yet. */
   #pieces: Buffer[] = [];
@@ -57,10 +110,10 @@ export class ReplicationTap extends DriverConnection {
   #isStreaming = false;
 
   /**
-   * Calls `receiver` with the content of each CopyData message after the CopyBoth response. A message of more than
-   * `maxBytes` fails the connection.
+   * Calls `receiver` with CopyData messages that were received together, after the CopyBoth response. A message of more
+   * than `maxBytes` fails the connection.
    */
-  receive(receiver: (content: Buffer) => void, maxBytes: number): void {
+  receive(receiver: ReceiveContents, maxBytes: number): void {
     this.#receiver = receiver;
     this.#maxBytes = maxBytes;
   }
@@ -83,13 +136,19 @@ export class ReplicationTap extends DriverConnection {
     if (first === undefined || this.#pieceBytes < first) return;
     const [only = chunk] = this.#pieces;
     const data = this.#pieces.length === 1 ? only : Buffer.concat(this.#pieces);
+    const bounds: number[] = [];
     let at = 0;
     while (data.length - at >= HEAD_BYTES) {
       const end = at + 1 + data.readUInt32BE(at + 1);
       if (end > data.length) break;
-      this.#message(data, at, end);
+      if (data[at] === COPY_DATA && this.#isStreaming) bounds.push(at + HEAD_BYTES, end);
+      else {
+        this.#deliver(data, bounds.splice(0));
+        this.#control(data, at, end);
+      }
       at = end;
     }
+    this.#deliver(data, bounds);
     this.#pieces = at === data.length ? [] : [data.subarray(at)];
     this.#pieceBytes = data.length - at;
     this.#head();
@@ -111,11 +170,12 @@ export class ReplicationTap extends DriverConnection {
     return bytes;
   }
 
-  #message(data: Buffer, start: number, end: number): void {
-    if (data[start] === COPY_DATA && this.#isStreaming) {
-      this.#receiver?.(data.subarray(start + HEAD_BYTES, end));
-      return;
-    }
+  #deliver(data: Buffer, bounds: readonly number[]): void {
+    if (bounds.length > 0) this.#receiver?.(data, bounds);
+  }
+
+  /** Passes a message that is not a part of the stream to the driver. */
+  #control(data: Buffer, start: number, end: number): void {
     if (data[start] === COPY_BOTH_RESPONSE) this.#isStreaming = true;
     this.#driver.emit('data', data.subarray(start, end));
   }
@@ -173,7 +233,7 @@ export class ReplicationConnection {
    */
   async start(text: string, receiver: ReplicationReceiver, maxBytes: number): Promise<void> {
     if (this.#lost !== undefined) throw this.#lost;
-    this.#tap.receive((content) => this.#content(content, receiver), maxBytes);
+    this.#tap.receive((bytes, bounds) => this.#contents(bytes, bounds, receiver), maxBytes);
     const started = new Promise<void>((resolve) => {
       this.#tap.once('replicationStart', () => {
         this.#receiver = receiver;
@@ -225,12 +285,19 @@ export class ReplicationConnection {
     stream.destroySoon();
   }
 
-  #content(content: Buffer, receiver: ReplicationReceiver): void {
-    if (content[0] === XLOG_DATA && content.length >= XLOG_DATA_HEAD) {
-      receiver.data(content.readBigUInt64BE(1), content.readBigUInt64BE(9), content.subarray(XLOG_DATA_HEAD));
-    } else if (content[0] === KEEPALIVE && content.length >= KEEPALIVE_BYTES) {
-      receiver.keepalive(content.readBigUInt64BE(1), content[17] === 1);
+  #contents(bytes: Buffer, bounds: readonly number[], receiver: ReplicationReceiver): void {
+    let messages = new ReceivedMessages(bytes);
+    for (let index = 0; index < bounds.length; index += 2) {
+      const start = bounds[index] ?? 0;
+      const end = bounds[index + 1] ?? 0;
+      if (bytes[start] === XLOG_DATA && end - start >= XLOG_DATA_HEAD) messages.add(start, end);
+      else if (bytes[start] === KEEPALIVE && end - start >= KEEPALIVE_BYTES) {
+        if (messages.length > 0) receiver.data(messages);
+        messages = new ReceivedMessages(bytes);
+        receiver.keepalive(bytes.readBigUInt64BE(start + 1), bytes[start + 17] === 1);
+      }
     }
+    if (messages.length > 0) receiver.data(messages);
   }
 
   #end(error: DatabaseError): void {

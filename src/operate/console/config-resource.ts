@@ -49,6 +49,7 @@ import {
   type CompletedConfig,
 } from './config-secrets.ts';
 import {
+  CONNECTION_FINDINGS,
   CONSOLE_VALIDATION,
   NAMED,
   SOURCE_TABLES,
@@ -237,13 +238,28 @@ export function configResource({
       answers: { 200: SOURCE_TABLES },
       handle: async (context) => {
         const completed = await complete(context, await readConfig(context.req));
-        const held = withheldFrom(completed, isReadOnly);
-        if (held.keys.length > 0) throw new RequestError(400, `Enter ${held.keys.join(', ')} to list the tables`);
+        requireGiven(withheldFrom(completed, isReadOnly), 'list the tables');
         const stage = new StageTracker();
         const work = sourceTables(validation, pathName(context, 'plugin'), completed.config, stage);
         const all = await hiding(completed.mask, () => withinTimeLimit(stage, work));
         const tables: SourceTables = { tables: all.slice(0, MAX_TABLES), total: all.length };
         answer(context, 200, tables);
+      },
+    },
+    // Examines the systems that the configuration names, under the same rules as `…/validate`.
+    {
+      method: 'PUT',
+      path: '/ui/connector-plugins/:plugin/connection',
+      answers: { 200: CONNECTION_FINDINGS },
+      handle: async (context) => {
+        const completed = await complete(context, await readConfig(context.req));
+        requireStored(completed.missing);
+        requireGiven(withheldFrom(completed, isReadOnly), 'check the connection');
+        const stage = new StageTracker();
+        const work = validation.diagnose(pathName(context, 'plugin'), completed.config, stage, goneSignal(context));
+        const found = await hiding(completed.mask, () => withinTimeLimit(stage, work));
+        const hide = (text: string): string => completed.mask.hide(text);
+        answerText(context, 200, hiddenInJson(JSON.stringify({ findings: found }), hide));
       },
     },
     {
@@ -296,6 +312,11 @@ function withheldFrom({ config, kept, stored = {} }: Completed, isReadOnly: bool
   const held = withheld(config, kept.keys(), stored);
   const variables = isReadOnly ? variableKeys(config) : [];
   return { keys: [...new Set([...held.keys, ...variables])], because: held.because };
+}
+
+/** @throws RequestError 400 if secrets are withheld, because `what` needs them */
+function requireGiven({ keys }: Withheld, what: string): void {
+  if (keys.length > 0) throw new RequestError(400, `Enter ${keys.join(', ')} to ${what}`);
 }
 
 function isStored({ config, stored }: Completed): boolean {

@@ -100,6 +100,19 @@ export const CONSOLE_VALIDATION = objectOf({
 });
 export type ConsoleValidation = ShapeOf<typeof CONSOLE_VALIDATION>;
 
+/** The findings of a connector about the systems that its configuration names. */
+export const CONNECTION_FINDINGS = objectOf({
+  findings: arrayOf(
+    objectOf({
+      level: enumOf(['ok', 'warn', 'fail']),
+      about: TEXT,
+      message: TEXT,
+      'remedy?': described(TEXT, 'a command or setting that fixes the problem'),
+    }),
+  ),
+});
+export type ConnectionFindings = ShapeOf<typeof CONNECTION_FINDINGS>;
+
 /** The tables among which the user of the console selects those that a source reads. */
 export const SOURCE_TABLES = objectOf({
   tables: arrayOf(

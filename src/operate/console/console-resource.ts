@@ -134,13 +134,13 @@ class ConsoleView {
     return this.#feed;
   }
 
-  /** The last hour of a connector, from all workers that have tasks of it. */
+  /** The last hour of a connector, from all workers that have any tasks, because those of the connector may have moved. */
   async history(context: Context, connector: string): Promise<readonly WorkerHistory[]> {
     const own: WorkerHistory = { worker: this.#herder.workerId, ...this.#fleet.history(connector) };
     if (flag(context, 'local')) return [own];
     const get = this.#others.get(askerOf(context));
     const path = `/ui/connectors/${encodeURIComponent(connector)}/history?local=true`;
-    const answers = await Promise.allSettled(this.#workers(connector).map((worker) => get(worker, path)));
+    const answers = await Promise.allSettled(this.#workers().map((worker) => get(worker, path)));
     const found = answers.flatMap((each) =>
       each.status === 'fulfilled' && Array.isArray(each.value) ? (each.value as unknown[]) : [],
     );
@@ -158,9 +158,9 @@ class ConsoleView {
     return this.#fleet.look(askFigures(this.#others, asker, '/cluster/tasks'), askRates);
   }
 
-  /** The other workers that have tasks of the connector; without `connector`, those that have any tasks. */
-  #workers(connector?: string): readonly string[] {
-    return this.#health.workers(connector).filter((worker) => worker !== this.#herder.workerId);
+  /** The other workers that have any tasks. */
+  #workers(): readonly string[] {
+    return this.#health.workers().filter((worker) => worker !== this.#herder.workerId);
   }
 }
 

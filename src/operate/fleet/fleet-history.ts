@@ -63,9 +63,10 @@ export class FleetHistory {
       if (this.#samples - lastSlot > POINTS) this.#rings.delete(connector);
   }
 
+  /** The points of a connector; none if it has run nothing here within the last hour. */
   series(connector: string): ConnectorHistory {
-    const order = this.#order();
     const ring = this.#rings.get(connector);
+    const order = ring === undefined ? [] : this.#order();
     const values = HISTORY_SERIES.map((name, index) => {
       const start = index * POINTS;
       return [name, order.map((slot) => valueAt(ring, start + slot))] as const;

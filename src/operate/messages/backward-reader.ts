@@ -5,7 +5,7 @@ import { topicPartitionKey } from '../../data/record.ts';
 export interface ReadPartition {
   readonly topic: string;
   readonly partition: number;
-  /** The first existing offset. */
+  /** The first offset to read. */
   readonly begin: number;
   /** Records before this offset have not been read. */
   low: number;
@@ -18,6 +18,8 @@ export interface Bounds {
   readonly maxRecords: number;
   /** Maximum size in bytes of the records in memory. */
   readonly maxBytes: number;
+  /** Maximum size in bytes of the records of a window. It ensures that a window is examined before the deadline. */
+  readonly maxWindowBytes: number;
   readonly deadline: number;
   /** Aborted when the client no longer waits for the records. */
   readonly signal: AbortSignal;
@@ -120,6 +122,7 @@ export class BackwardReader {
     const open = new Map(windows.map((window) => [keyOf(window.partition), window]));
     const isAlone = windows.length === 1 && windows.every(({ partition, from }) => partition.low - from <= 1);
     let bytes = this.#partitions.reduce((sum, { left }) => sum + left.reduce((all, each) => all + sizeOf(each), 0), 0);
+    let examined = 0;
     const partitions = windows.map(({ partition }) => placeOf(partition));
     consumer.assign(partitions);
     // Partitions of the previous window may still be paused.
@@ -134,6 +137,8 @@ export class BackwardReader {
         const window = open.get(topicPartitionKey(record.topic, record.partition));
         if (window === undefined || record.offset >= window.partition.low || record.offset < window.from) continue;
         this.#scanned += 1;
+        examined += sizeOf(record);
+        if (examined > this.#bounds.maxWindowBytes && !isAlone) return 'too large';
         if (!(await keep(record))) continue;
         window.kept.push(record);
         bytes += sizeOf(record);

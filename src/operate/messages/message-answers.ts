@@ -40,13 +40,13 @@ const SHOWN_MESSAGE = objectOf({
 });
 export type ShownMessage = ShapeOf<typeof SHOWN_MESSAGE>;
 
+const POSITIONS = arrayOf(objectOf({ topic: TEXT, partition: INTEGER, offset: INTEGER }));
+
 export const MESSAGE_PAGE = objectOf({
   topics: arrayOf(objectOf({ topic: TEXT, partitions: INTEGER })),
   searched: INTEGER,
-  next: described(
-    arrayOf(objectOf({ topic: TEXT, partition: INTEGER, offset: INTEGER })),
-    'where the next page begins; empty: everything was searched',
-  ),
+  next: described(POSITIONS, 'where the next page begins; empty: everything was searched'),
+  ends: described(POSITIONS, 'the offsets after the newest messages; newer messages are read with them as `after`'),
   messages: arrayOf(SHOWN_MESSAGE),
 });
 export type MessagePage = ShapeOf<typeof MESSAGE_PAGE>;

@@ -19,9 +19,13 @@ const isQuery = validatorOf(
     'topic?': TOPIC,
     'partition?': PARTITION,
     'key?': withKeywords(nullable(TEXT), { maxLength: 1_000_000 }),
+    'text?': withKeywords(TEXT, { minLength: 1, maxLength: 1000 }),
+    'fromOffset?': OFFSET,
     'offset?': OFFSET,
+    'fromTime?': OFFSET,
     'time?': OFFSET,
     'before?': limited(arrayOf(PLACE), 1000),
+    'after?': limited(arrayOf(PLACE), 1000),
     'limit?': integerBetween(1, MAX_LIMIT),
   }),
 );

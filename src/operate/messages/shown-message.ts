@@ -32,12 +32,12 @@ export class MessageDecoder {
   }
 
   /**
-   * The whole text of a key; `undefined`: it cannot be decoded. Throws an UnavailableError if a service that the
-   * converter needs is unreachable.
+   * The whole text of a key or value; `undefined`: it cannot be decoded. Throws an UnavailableError if a service that
+   * the converter needs is unreachable.
    */
-  async keyText({ topic, key }: ConsumedRecord): Promise<string | null | undefined> {
+  async textOf(which: 'key' | 'value', record: ConsumedRecord): Promise<string | null | undefined> {
     try {
-      return partText(await this.#converted('key', topic, key)).text;
+      return partText(await this.#converted(which, record.topic, record[which])).text;
     } catch (error) {
       if (error instanceof UnavailableError) throw error;
       return undefined;

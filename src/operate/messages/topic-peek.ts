@@ -8,7 +8,6 @@ import { javaRegexMatcher } from '../../java/java-regex.ts';
 import type { Admin, ConsumedRecord, PartitionPosition } from '../../kafka/api.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { StageTracker } from '../../observe/stage.ts';
-import { topicPartitionKey } from '../../data/record.ts';
 import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
 import type { ConnectorTopics } from '../../herder/connector-topics.ts';
 import type { ConnectorPreview } from '../preview/connector-preview.ts';
@@ -20,17 +19,27 @@ import { BackwardReader, type Bounds, type ReadPartition } from './backward-read
 import type { MessagePage } from './message-answers.ts';
 import { MessageDecoder } from './shown-message.ts';
 
-/** A search for messages. `offset`, `time` and `before` are upper bounds, because the newest messages come first. */
+/**
+ * A search for messages. The newest messages come first, so a page ends at the upper bounds `offset`, `time` and
+ * `before`, and the search ends at the lower bounds `fromOffset`, `fromTime` and `after`.
+ */
 export interface PeekQuery {
   readonly topic?: string | undefined;
   readonly partition?: number | undefined;
   /** The exact text of the decoded key; `null`: messages without a key. */
   readonly key?: string | null | undefined;
+  /** A part of the text of the decoded value. */
+  readonly text?: string | undefined;
+  readonly fromOffset?: number | undefined;
   readonly offset?: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly fromTime?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly time?: number | undefined;
   /** The member `next` of the previous page. */
   readonly before?: readonly PartitionPosition[] | undefined;
+  /** The member `ends` of an earlier page, to read only newer messages. */
+  readonly after?: readonly PartitionPosition[] | undefined;
   readonly limit?: number | undefined;
 }
 
@@ -60,9 +69,16 @@ const MAX_PARTITIONS = 500;
 const MAX_BYTES = 33_554_432;
 const READ_MS = 8000;
 const CLOSE_MS = 2000;
-/** Bounds of a page; a search by key examines more records. */
-const PAGE: Pick<Bounds, 'maxRecords'> & { readonly window: number } = { maxRecords: 10_000, window: 2000 };
-const SEARCH: typeof PAGE = { maxRecords: 50_000, window: 10_000 };
+interface Extent extends Pick<Bounds, 'maxRecords' | 'maxWindowBytes'> {
+  readonly window: number;
+  /** Whether a window is as large as possible, although a page has few records. */
+  readonly isSearch: boolean;
+}
+
+/** Bounds of a page. A search examines more records; one by text in smaller windows, because it decodes the values. */
+const PAGE: Extent = { maxRecords: 10_000, window: 2000, maxWindowBytes: Infinity, isSearch: false };
+const KEY_SEARCH: Extent = { maxRecords: 50_000, window: 10_000, maxWindowBytes: Infinity, isSearch: true };
+const TEXT_SEARCH: Extent = { maxRecords: 50_000, window: 2000, maxWindowBytes: 8_388_608, isSearch: true };
 /** Small fetches, because prefetched records are discarded. */
 const FETCHES = {
   'auto.offset.reset': 'earliest',
@@ -117,28 +133,29 @@ export class TopicPeek {
       const { topics, partitions } = await withAdmin(this.#dependencies.clients, ready, (admin) =>
         this.#partitions(admin, ready, query),
       );
-      const { key, limit = DEFAULT_LIMIT } = query;
+      const ends = partitions.map(({ topic, partition, low }) => ({ topic, partition, offset: low }));
+      const { key, text, limit = DEFAULT_LIMIT } = query;
       const turn = new Turn();
       const keep = async (record: ConsumedRecord): Promise<boolean> => {
-        if (key === undefined) return true;
-        if (turn.isOver(record.key?.length ?? 0)) await turn.next();
-        return (await decoder.keyText(record)) === key;
+        if (key !== undefined) {
+          if (turn.isOver(record.key?.length ?? 0)) await turn.next();
+          if ((await decoder.textOf('key', record)) !== key) return false;
+        }
+        if (text === undefined) return true;
+        if (turn.isOver(record.value?.length ?? 0)) await turn.next();
+        const value = (await decoder.textOf('value', record)) ?? '';
+        // Hidden texts are not found, because the results of several searches would reveal them.
+        return value.includes(text) && ready.hide(value).includes(text);
       };
-      const { records, scanned, next } = await this.#read(
-        ready,
-        partitions,
-        key === undefined ? PAGE : SEARCH,
-        limit,
-        keep,
-        signal,
-      );
+      const extent = text !== undefined ? TEXT_SEARCH : key !== undefined ? KEY_SEARCH : PAGE;
+      const { records, scanned, next } = await this.#read(ready, partitions, extent, limit, keep, signal);
       const messages: string[] = [];
       for (const record of records) {
         const message = await decoder.shown(record);
         messages.push(hiddenInJson(JSON.stringify(message), ready.hide));
         if (turn.isOver(message.bytes)) await turn.next();
       }
-      const page: Omit<MessagePage, 'messages'> = { topics, searched: scanned, next };
+      const page: Omit<MessagePage, 'messages'> = { topics, searched: scanned, next, ends };
       const head = hiddenInJson(JSON.stringify(page), ready.hide);
       return `${head.slice(0, -1)},"messages":[${messages.join(',')}]}`;
     } finally {
@@ -169,7 +186,7 @@ export class TopicPeek {
   async #read(
     { name, config }: ReadyConnector,
     partitions: readonly ReadPartition[],
-    { maxRecords, window }: typeof PAGE,
+    { maxRecords, maxWindowBytes, window, isSearch }: Extent,
     limit: number,
     keep: (record: ConsumedRecord) => Promise<boolean>,
     signal: AbortSignal,
@@ -182,8 +199,8 @@ export class TopicPeek {
       FETCHES,
     );
     try {
-      const bounds = { maxRecords, maxBytes: MAX_BYTES, deadline: Date.now() + READ_MS, signal };
-      const wanted = window === PAGE.window ? Math.min(window, limit * filled.length) : window;
+      const bounds = { maxRecords, maxBytes: MAX_BYTES, maxWindowBytes, deadline: Date.now() + READ_MS, signal };
+      const wanted = isSearch ? window : Math.min(window, limit * filled.length);
       const reader = new BackwardReader(consumer, filled, bounds, wanted);
       const records = await reader.read(limit, keep);
       return { records, scanned: reader.scanned, next: reader.next() };
@@ -232,23 +249,30 @@ async function partitionsOf(admin: Admin, names: readonly string[], query: PeekQ
 }
 
 async function partitionsOfTopic(admin: Admin, topic: string, query: PeekQuery): Promise<readonly ReadPartition[]> {
-  const { partition, offset, time, before } = query;
-  const [begins, ends, later] = await Promise.all([
+  const { partition, fromOffset = 0, offset = Infinity, fromTime, time, before, after } = query;
+  const [begins, ends, earlier, later] = await Promise.all([
     admin.offsetsAt(topic, 'earliest'),
     admin.endOffsets(topic),
+    fromTime === undefined ? undefined : admin.offsetsAt(topic, fromTime),
     time === undefined ? undefined : admin.offsetsAt(topic, time + 1),
   ]);
-  const begin = new Map(begins.map((each) => [each.partition, each.offset]));
-  const timed = later && new Map(later.map((each) => [each.partition, each.offset]));
-  const cursor = before && new Map(before.map((each) => [topicPartitionKey(each.topic, each.partition), each.offset]));
-  return ends.flatMap((end) => {
-    if (partition !== undefined && end.partition !== partition) return [];
+  const existing = byPartition(topic, begins);
+  const [timeBegin, timeEnd] = [byPartition(topic, earlier), byPartition(topic, later)];
+  const [cursor, read] = [byPartition(topic, before), byPartition(topic, after)];
+  return ends.flatMap(({ partition: each, offset: end }) => {
+    if (partition !== undefined && each !== partition) return [];
     // A page continues only in the partitions that are in `next` of the previous page.
-    const upTo = cursor === undefined ? Infinity : (cursor.get(topicPartitionKey(topic, end.partition)) ?? 0);
-    const first = begin.get(end.partition) ?? 0;
-    const low = Math.min(end.offset, (offset ?? Infinity) + 1, timed?.get(end.partition) ?? Infinity, upTo);
-    return [{ topic, partition: end.partition, begin: first, low: Math.max(first, low), left: [] }];
+    const upTo = before === undefined ? Infinity : (cursor.get(each) ?? 0);
+    const begin = Math.max(existing.get(each) ?? 0, fromOffset, timeBegin.get(each) ?? 0, read.get(each) ?? 0);
+    const low = Math.min(end, offset + 1, timeEnd.get(each) ?? Infinity, upTo);
+    return [{ topic, partition: each, begin, low: Math.max(begin, low), left: [] }];
   });
+}
+
+/** The offsets of a topic's partitions. */
+function byPartition(topic: string, positions: readonly PartitionPosition[] = []): ReadonlyMap<number, number> {
+  const own = positions.filter((each) => each.topic === topic);
+  return new Map(own.map(({ partition, offset }) => [partition, offset]));
 }
 
 async function topicNames(admin: Admin, config: ConnectorConfig): Promise<readonly string[]> {

@@ -16,6 +16,7 @@ import type { CONFIG_KEY_INFO, CONNECTOR_OFFSETS, OFFSETS_PREVIEW, PLUGIN_INFO }
  */
 
 export type {
+  ConnectionFindings,
   ConnectorLevel,
   ConsoleValidation,
   DeletedConnectors,

@@ -1,9 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import type { MessagePage, ShownMessage } from '../common/answers.ts';
-import { inPath, request } from '../common/api.ts';
+import { inPath } from '../common/api.ts';
 import type { Hints } from '../common/addresses.ts';
 import { hints } from '../common/route.ts';
 import { saveFile } from '../common/save-file.ts';
+import { clockTime } from '../common/time.ts';
 import type { PartProps } from '../connector/health.ts';
 import { Button } from '../kit/button.tsx';
 import { SelectField, TextField } from '../kit/field.tsx';
@@ -11,49 +13,23 @@ import { Form } from '../kit/form.tsx';
 import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/data.ts';
 import './data.css';
+import { useMessageSearch, type Search } from './message-search.ts';
 import { MessageTable } from './message-table.tsx';
-import { NO_FIELDS, queryOf, type Fields } from './message.ts';
-
-interface Search {
-  readonly fields: Fields;
-  readonly pages: readonly MessagePage[];
-}
+import { NO_FIELDS, type Fields } from './message.ts';
 
 /** Shows messages of the topics that a sink reads or a source has written, decoded by the converters of the connector. */
 export function ConnectorData({ name, health }: PartProps) {
   const isSink = health.type === 'sink';
   const [fields, setFields] = useState(() => fieldsOf(hints.value));
-  const [search, setSearch] = useState<Search>({ fields: NO_FIELDS, pages: [] });
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState('');
-  const asked = useRef(0);
   const path = `/ui/connectors/${inPath(name)}/messages`;
-
-  const look = async (wanted: Fields, before: readonly MessagePage[]): Promise<void> => {
-    const query = queryOf(wanted, before.at(-1)?.next);
-    if (query === undefined) {
-      setProblem(texts.badOffset);
-      return;
-    }
-    const number = ++asked.current;
-    setBusy(true);
-    setProblem('');
-    try {
-      const page = await request<MessagePage>('POST', path, query);
-      if (number === asked.current) setSearch({ fields: wanted, pages: [...before, page] });
-    } catch (error) {
-      if (number === asked.current) setProblem((error as Error).message);
-    }
-    if (number === asked.current) setBusy(false);
+  const { search, isBusy, problem, live, find, findOlder, follow } = useMessageSearch(path);
+  const change = (wanted: Fields, work: (fields: Fields) => Promise<void>): void => {
+    setFields(wanted);
+    void work(wanted);
   };
-
   useEffect(() => {
-    void look(fields, []);
-    return () => {
-      asked.current += 1;
-    };
+    void find(fields);
   }, [name]);
-
   const topics = search.pages.at(-1)?.topics ?? [];
   return (
     <section aria-label={texts.messages}>
@@ -61,20 +37,23 @@ export function ConnectorData({ name, health }: PartProps) {
         fields={fields}
         topics={topics}
         change={setFields}
-        search={() => void look(fields, [])}
-        reset={() => {
-          setFields(NO_FIELDS);
-          void look(NO_FIELDS, []);
-        }}
-      />
+        search={() => void find(fields)}
+        reset={() => change(NO_FIELDS, find)}
+      >
+        {live.until === undefined ? (
+          <Button onClick={() => change({ ...fields, offset: '', time: '' }, follow)}>{texts.live}</Button>
+        ) : (
+          <Button aria-pressed onClick={live.stop}>
+            {texts.stopLive}
+          </Button>
+        )}
+      </SearchForm>
+      <p role="status" class="quiet">
+        {live.until === undefined ? live.ended : texts.liveUntil(clockTime(live.until))}{' '}
+        {search.hasGap ? texts.liveGap : ''}
+      </p>
       <Problem text={problem} />
-      <Outcome
-        path={path}
-        isSink={isSink}
-        search={search}
-        isBusy={isBusy}
-        loadMore={() => void look(search.fields, search.pages)}
-      />
+      <Outcome path={path} isSink={isSink} search={search} isBusy={isBusy} loadMore={() => void findOlder()} />
     </section>
   );
 }
@@ -90,9 +69,12 @@ interface SearchFormProps {
   readonly change: (fields: Fields) => void;
   readonly search: () => void;
   readonly reset: () => void;
+  /** Further buttons. */
+  readonly children: ComponentChildren;
 }
 
-function SearchForm({ fields, topics, change, search, reset }: SearchFormProps) {
+function SearchForm({ fields, topics, change, search, reset, children }: SearchFormProps) {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const chosen = topics.filter(({ topic }) => fields.topic === '' || topic === fields.topic);
   const partitions = Math.max(0, ...chosen.map((each) => each.partitions));
   const field = (name: keyof Fields, label: string) => ({
@@ -121,15 +103,16 @@ function SearchForm({ fields, topics, change, search, reset }: SearchFormProps) 
         />
       )}
       <TextField {...field('key', texts.key)} title={texts.keyHint} />
+      <TextField {...field('text', texts.textInValue)} title={texts.textHint} />
+      <TextField {...field('fromOffset', texts.fromOffset)} inputMode="numeric" class="short" />
       <TextField {...field('offset', texts.upToOffset)} inputMode="numeric" class="short" />
-      <TextField
-        {...field('time', texts.upToTime(Intl.DateTimeFormat().resolvedOptions().timeZone))}
-        type="datetime-local"
-      />
+      <TextField {...field('fromTime', texts.fromTime(zone))} type="datetime-local" />
+      <TextField {...field('time', texts.upToTime(zone))} type="datetime-local" />
       <button type="submit" class="primary">
         {texts.search}
       </button>
       <Button onClick={reset}>{texts.newest}</Button>
+      {children}
     </Form>
   );
 }
@@ -166,7 +149,7 @@ function Outcome({ path, isSink, search: { fields, pages }, isBusy, loadMore }: 
       ) : null}
       {hasMore ? (
         <Button disabled={isBusy} onClick={loadMore}>
-          {fields.key === '' ? texts.older : texts.continueSearch}
+          {fields.key === '' && fields.text === '' ? texts.older : texts.continueSearch}
         </Button>
       ) : null}
     </>

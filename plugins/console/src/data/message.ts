@@ -8,24 +8,49 @@ export interface Fields {
   readonly topic: string;
   readonly partition: string;
   readonly key: string;
+  /** A part of the value. */
+  readonly text: string;
+  readonly fromOffset: string;
   readonly offset: string;
+  readonly fromTime: string;
   readonly time: string;
 }
 
-export const NO_FIELDS: Fields = { topic: '', partition: '', key: '', offset: '', time: '' };
+export const NO_FIELDS: Fields = {
+  ...{ topic: '', partition: '', key: '', text: '' },
+  ...{ fromOffset: '', offset: '', fromTime: '', time: '' },
+};
 
-/** Builds the request body of a search; `undefined` if the offset is not a number. `before`: where the previous page ended in each partition. */
-export function queryOf(fields: Fields, before?: readonly Position[]): object | undefined {
-  const { topic, partition, key, offset, time } = fields;
-  if (offset.trim() !== '' && !/^\d{1,15}$/.test(offset.trim())) return undefined;
+/** Positions that limit a page: `before` (where the previous page ended) to older messages, `after` to newer ones. */
+interface Limits {
+  readonly before?: readonly Position[] | undefined;
+  readonly after?: readonly Position[] | undefined;
+}
+
+/** Builds the request body of a search; `undefined` if an offset is not a number. */
+export function queryOf(fields: Fields, { before, after }: Limits = {}): object | undefined {
+  const { topic, partition, key, text, fromTime, time } = fields;
+  const [fromOffset, offset] = [fields.fromOffset.trim(), fields.offset.trim()];
+  if ([fromOffset, offset].some((each) => each !== '' && !/^\d{1,15}$/.test(each))) return undefined;
   return {
     ...(topic === '' ? {} : { topic }),
     ...(partition === '' ? {} : { partition: Number(partition) }),
     ...(key === '' ? {} : { key }),
-    ...(offset.trim() === '' ? {} : { offset: Number(offset.trim()) }),
+    ...(text === '' ? {} : { text }),
+    ...(fromOffset === '' ? {} : { fromOffset: Number(fromOffset) }),
+    ...(offset === '' ? {} : { offset: Number(offset) }),
+    ...(fromTime === '' ? {} : { fromTime: new Date(fromTime).getTime() }),
     ...(time === '' ? {} : { time: new Date(time).getTime() }),
     ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
   };
+}
+
+/** Adds a page of newer messages. A page without messages only moves the ends, so that the number of pages does not grow. */
+export function withNewer(pages: readonly MessagePage[], page: MessagePage): readonly MessagePage[] {
+  const [newest, ...older] = pages;
+  if (newest === undefined || page.messages.length > 0) return [page, ...pages];
+  return [{ ...newest, ends: page.ends }, ...older];
 }
 
 export function placeText({ topic, partition, offset }: Position): string {

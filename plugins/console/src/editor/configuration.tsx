@@ -17,6 +17,7 @@ import { withheldTexts } from './config-form.ts';
 import { configBody } from './config-document.ts';
 import { withDeadLetters } from './dead-letter-options.ts';
 import { DocumentEditor } from './document-editor.tsx';
+import { FirstProblem, useProblems, type DocumentProblems } from './document-problems.tsx';
 import { useDocument, useValidation } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
 import { SaveDialog } from './save-dialog.tsx';
@@ -71,6 +72,7 @@ function Editor({ name, health, stored, isSaved, save, reload }: EditorProps) {
   const [first] = useState(() => firstDocument(stored, keptDraft(name)));
   const edited = useDocument(first.entries, first.text);
   const checked = useValidation(edited.entries, name);
+  const problems = useProblems(edited, checked, true);
   const { problem, run } = useAction();
   const { entries, text } = edited;
   useEffect(() => {
@@ -91,6 +93,7 @@ function Editor({ name, health, stored, isSaved, save, reload }: EditorProps) {
         <Saving
           name={name}
           changes={changes}
+          problems={problems}
           isSaved={isSaved}
           isUnsaved={isUnsaved}
           isReady={!edited.isWrong && !checked.isStale}
@@ -113,8 +116,10 @@ function Editor({ name, health, stored, isSaved, save, reload }: EditorProps) {
         document={edited}
         checked={checked}
         stored={stored.entries}
+        connector={name}
         order={stored.entries.map(([key]) => key)}
         mark={stored.mark}
+        problems={problems}
         showsMissing
         isReadOnly={isReadOnly}
       />
@@ -126,6 +131,7 @@ function Editor({ name, health, stored, isSaved, save, reload }: EditorProps) {
 interface SavingProps {
   readonly name: string;
   readonly changes: readonly KeyChange[];
+  readonly problems: DocumentProblems;
   readonly isSaved: boolean;
   readonly isUnsaved: boolean;
   /** Whether the document is valid and its current state was checked by the worker. */
@@ -137,7 +143,8 @@ interface SavingProps {
 }
 
 /** The buttons that save or discard changes, and the result of saving. */
-function Saving({ name, changes, isSaved, isUnsaved, isReady, sentAlong, effect, save, discard }: SavingProps) {
+function Saving(props: SavingProps) {
+  const { name, changes, problems, isSaved, isUnsaved, isReady, sentAlong, effect, save, discard } = props;
   const [isAsking, setAsking] = useState(false);
   const outcome = useRef<HTMLSpanElement>(null);
   // The pressed button has disappeared with the dialog, so another element gets the focus.
@@ -160,6 +167,7 @@ function Saving({ name, changes, isSaved, isUnsaved, isReady, sentAlong, effect,
         <span ref={outcome} role="status" class="quiet" tabIndex={-1}>
           {isUnsaved ? texts.unsaved(changes.length) : isSaved ? texts.saved : texts.noChanges}
         </span>
+        <FirstProblem problems={problems} />
       </div>
       <SaveDialog
         name={name}

@@ -16,6 +16,7 @@ import { configBody, topicsIn, valueIn, withoutKey, withValue, type Entry } from
 import { withheldTexts } from './config-form.ts';
 import { deadLetterOptions, withDeadLetters } from './dead-letter-options.ts';
 import { DocumentEditor } from './document-editor.tsx';
+import { FirstProblem, useProblems } from './document-problems.tsx';
 import { useDocument, useValidation, type EditedDocument } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
 import { sourceSentence } from './source-tables.ts';
@@ -74,6 +75,7 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
   const edited = useDocument(draft.entries, draft.text);
   const checked = useValidation(edited.entries, undefined);
   const [isTried, setTried] = useState(false);
+  const problems = useProblems(edited, checked, isTried);
   const [state, setState] = useState(draft.state);
   const [isUnfinished, setUnfinishedHere] = useState(false);
   const [tables, setTables] = useState<SourceTables | undefined>();
@@ -105,8 +107,10 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
         document={edited}
         checked={checked}
         stored={[]}
+        connector={undefined}
         order={ORDER}
         mark={MARK}
+        problems={problems}
         showsMissing={isTried}
         isReadOnly={false}
       />
@@ -118,6 +122,7 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
           <Button class="primary" disabled={isBusy || isWrong || checked.isStale} onClick={create}>
             {isBusy ? texts.creating : texts.createNow}
           </Button>
+          <FirstProblem problems={problems} />
           {isUnfinished ? (
             <>
               <Button disabled={isBusy} onClick={discard}>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { ConsoleValidation } from '../common/answers.ts';
 import { CopyButton } from '../common/copy-button.tsx';
 import { lazy } from '../common/lazy.tsx';
@@ -8,10 +8,11 @@ import { Menu } from '../kit/menu.tsx';
 import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/editor.ts';
 import { curlCommand, propertiesText, strimziText } from './config-copies.ts';
-import { lineOf, valueIn, type DocumentProblem, type Entry } from './config-document.ts';
+import { lineOf, type Entry } from './config-document.ts';
 import { errorsOf } from './config-form.ts';
 import { ConfigForm } from './config-form-view.tsx';
-import { fieldId } from './config-field.tsx';
+import { ConnectionCheck } from './connection-check.tsx';
+import { openField, type DocumentProblems, type ShownProblem } from './document-problems.tsx';
 import type { Checked, EditedDocument } from './edited-document.ts';
 import './editor.css';
 
@@ -32,24 +33,21 @@ export interface DocumentEditorProps {
   readonly document: EditedDocument;
   readonly checked: Checked;
   readonly stored: readonly Entry[];
+  /** The connector whose stored secrets are used; `undefined` for a new connector. */
+  readonly connector: string | undefined;
   /** The order in which new keys are inserted. */
   readonly order: readonly string[];
   readonly mark: string;
+  readonly problems: DocumentProblems;
+  /** Whether to show errors of keys that are missing in the document. */
   readonly showsMissing: boolean;
   readonly isReadOnly: boolean;
 }
 
-interface ShownProblem extends DocumentProblem {
-  /** The key whose field in the form has the problem; `undefined` for syntax errors. */
-  readonly key: string | undefined;
-}
-
 /** Edits one document in two views, as a form and as JSON. */
 export function DocumentEditor(props: DocumentEditorProps) {
-  const { document: edited, checked, isReadOnly } = props;
-  const [target, setTarget] = useState<{ readonly at: number } | undefined>(undefined);
+  const { document: edited, checked, problems, isReadOnly } = props;
   const { text, entries, isWrong } = edited;
-  const problems = problemsOf(props);
   // If the worker could not validate the document, the form shows only the document's keys.
   const shownValidation = checked.validation ?? (checked.problem === '' ? undefined : NOTHING_KNOWN);
   const { focus = '' } = hints.value;
@@ -57,10 +55,6 @@ export function DocumentEditor(props: DocumentEditorProps) {
   useEffect(() => {
     if (isShown && focus !== '' && text === undefined) openField(focus);
   }, [isShown, focus]);
-  const goTo = ({ key, from }: ShownProblem): void => {
-    if (text === undefined && key !== undefined) openField(key);
-    else setTarget({ at: from });
-  };
   return (
     <section class="document">
       <div class="bulk">
@@ -68,15 +62,16 @@ export function DocumentEditor(props: DocumentEditorProps) {
         <Copies entries={entries} secrets={new Set(checked.validation?.secrets)} mark={props.mark} />
       </div>
       <div role="status" class="checked">
-        <Outcome checked={checked} count={problems.length} isWrong={isWrong} />
+        <Outcome checked={checked} count={problems.list.length} isWrong={isWrong} />
       </div>
+      {isReadOnly ? null : <ConnectionCheck entries={entries} checked={checked} connector={props.connector} />}
       <Problem text={checked.problem === '' ? '' : texts.notChecked(checked.problem)} />
       {checked.validation?.unknown.map(({ key, nearest }) => (
         <p key={key} class="warning">
           {texts.unknownOption(key, nearest)}
         </p>
       ))}
-      <Problems problems={problems} text={text} goTo={goTo} />
+      <Problems problems={problems} text={text} />
       {text === undefined ? (
         shownValidation && (
           <ConfigForm {...props} entries={entries} validation={shownValidation} onChange={edited.change} />
@@ -85,9 +80,9 @@ export function DocumentEditor(props: DocumentEditorProps) {
         <JsonEditor
           text={text}
           revision={edited.revision}
-          problems={problems}
+          problems={problems.list}
           isReadOnly={isReadOnly}
-          target={target}
+          target={problems.target}
           onInput={edited.type}
         />
       )}
@@ -115,17 +110,16 @@ function Views({ document: { text, isWrong, showForm, showJson } }: { readonly d
 }
 
 interface ProblemsProps {
-  readonly problems: readonly ShownProblem[];
+  readonly problems: DocumentProblems;
   readonly text: string | undefined;
-  readonly goTo: (problem: ShownProblem) => void;
 }
 
 /** Lists the problems. Pressing a problem moves the cursor or the focus to its place. */
-function Problems({ problems, text, goTo }: ProblemsProps) {
-  if (problems.length === 0) return null;
+function Problems({ problems: { list, goTo }, text }: ProblemsProps) {
+  if (list.length === 0) return null;
   return (
     <ul class="problems">
-      {problems.map((each) => (
+      {list.map((each) => (
         <li key={`${each.key ?? ''} ${each.message}`}>
           <Button class="link" onClick={() => goTo(each)}>
             {problemText(each, text)}
@@ -148,30 +142,9 @@ function outcomeText({ validation }: Checked): string {
   return (validation?.withheld.keys.length ?? 0) > 0 ? texts.validSoFar : texts.valid;
 }
 
-/** The syntax errors of the text. If the text has none, the errors of the values. */
-function problemsOf({ document: edited, checked, showsMissing }: DocumentEditorProps): readonly ShownProblem[] {
-  const { parsed, entries } = edited;
-  if (parsed !== undefined && parsed.problems.length > 0) {
-    return parsed.problems.map((problem) => ({ ...problem, key: undefined }));
-  }
-  if (checked.validation === undefined) return [];
-  return [...errorsOf(checked.validation)].flatMap(([key, errors]): readonly ShownProblem[] => {
-    if (!showsMissing && valueIn(entries, key) === undefined) return [];
-    const { from, to } = parsed?.places.get(key) ?? { from: 0, to: 1 };
-    return errors.map((message) => ({ key, from, to, message }));
-  });
-}
-
 function problemText({ key, from, message }: ShownProblem, text: string | undefined): string {
   const named = key === undefined || message.includes(key) ? message : texts.keyProblem(key, message);
   return text === undefined ? named : texts.lineProblem(lineOf(text, from), named);
-}
-
-/** Opens the folds around the field of a key, and gives it the focus. */
-function openField(key: string): void {
-  const control = document.getElementById(fieldId(key));
-  for (let fold = control?.closest('details'); fold; fold = fold.parentElement?.closest('details')) fold.open = true;
-  control?.focus();
 }
 
 interface CopiesProps {

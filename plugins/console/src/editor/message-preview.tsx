@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Preview, PreviewedRecord } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
-import { payloadText, type Writes } from '../common/previewed-rows.ts';
-import { PreviewedWrites } from '../common/previewed-writes.tsx';
+import { payloadText } from '../common/previewed-rows.ts';
 import { dateTime } from '../common/time.ts';
 import { useAction } from '../kit/action.ts';
 import { Button } from '../kit/button.tsx';
@@ -11,6 +10,7 @@ import { Problem } from '../kit/problem.tsx';
 import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/editor.ts';
 import { configBody, topicsIn, valueIn, type Entry } from './config-document.ts';
+import { PreviewedRecords } from './previewed-records.tsx';
 
 interface MessagePreviewProps {
   readonly entries: readonly Entry[];
@@ -63,31 +63,24 @@ export function MessagePreview({ entries, connector }: MessagePreviewProps) {
         <span role="status">{isBusy ? texts.loading : shown?.records.length === 0 ? texts.noMessages : ''}</span>
       </div>
       <Problem text={problem} />
-      {shown === undefined || shown.records.length === 0 ? null : <Records {...shown} />}
+      {shown === undefined || shown.records.length === 0 ? null : <Outcome {...shown} />}
     </section>
   );
 }
 
-function Records({ kind, records }: Shown) {
-  const titles = kind === 'messages' ? texts.messageTitles : texts.recordTitles;
+function Outcome({ kind, records }: Shown) {
+  return kind === 'messages' ? <Messages records={records} /> : <PreviewedRecords records={records} />;
+}
+
+/** The messages as the converters read them, those with faults first. */
+function Messages({ records }: Pick<Shown, 'records'>) {
   return (
-    <Table label={texts[kind]} titles={titles}>
-      {faultsFirst(records).map(({ message, record, dropped, faults, ...becomes }) => (
-        <tr key={`${String(message.partition)}:${String(message.offset)}`}>
+    <Table label={texts.messages} titles={texts.messageTitles}>
+      {faultsFirst(records).map(({ message, record, faults }) => (
+        <tr key={texts.messageAt(message.partition, message.offset)}>
           <td title={dateTime(message.timestamp)}>{texts.messageAt(message.partition, message.offset)}</td>
-          {kind === 'messages' ? (
-            <>
-              <Value text={payloadText(record?.key)} />
-              <Value text={payloadText(record?.value)} />
-            </>
-          ) : (
-            <>
-              <Value text={dropped ? texts.dropped : payloadText(record?.value)} />
-              <td>
-                <Becomes {...becomes} />
-              </td>
-            </>
-          )}
+          <Value text={payloadText(record?.key)} />
+          <Value text={payloadText(record?.value)} />
           <td class="problem">
             {faults.map(({ stage, message: text }) => (
               <p key={text}>{texts.fault(stage, text ?? '')}</p>
@@ -114,9 +107,4 @@ function Value({ text }: { readonly text: string }) {
 
 function faultsFirst(records: readonly PreviewedRecord[]): readonly PreviewedRecord[] {
   return [...records].sort((a, b) => Number(b.faults.length > 0) - Number(a.faults.length > 0));
-}
-
-function Becomes(writes: Writes) {
-  const isEmpty = [writes.rows, writes.lines, writes.statements].every((list = []) => list.length === 0);
-  return isEmpty ? <span class="quiet">{texts.noPreview}</span> : <PreviewedWrites {...writes} />;
 }

@@ -9,6 +9,7 @@ const WRITES = [
   ['POST', '/ui/connectors/a/changes/1/restore'],
   ['PUT', '/ui/connectors/a/log-level'],
   ['POST', '/ui/connector-plugins/a/preview'],
+  ['PUT', '/ui/connector-plugins/a/connection'],
   ['POST', '/ui/connectors/a/messages/preview'],
   ['DELETE', '/ui/what-comes-later'],
 ] as const;

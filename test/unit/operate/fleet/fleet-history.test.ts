@@ -41,6 +41,7 @@ describe('the last hour of connectors', () => {
     });
     assert.equal(history.newest('a').rate, 5);
     assert.equal(history.newest('b').rate, null);
+    assert.deepEqual([history.series('b').at, history.series('b').rate], [[], []]);
   });
 
   it('takes no more than a point in five seconds, and ignores a count that restarts', () => {

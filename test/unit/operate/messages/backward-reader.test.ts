@@ -3,7 +3,10 @@ import { BackwardReader, type Bounds, type ReadPartition } from '../../../../src
 import type { ConsumedRecord, Consumer } from '../../../../src/kafka/api.ts';
 
 const ALL = (): Promise<boolean> => Promise.resolve(true);
-const BOUNDS: Bounds = { maxRecords: 1000, maxBytes: 1000, signal: new AbortController().signal, deadline: Infinity };
+const BOUNDS: Bounds = {
+  ...{ maxRecords: 1000, maxBytes: 1000, maxWindowBytes: Infinity },
+  ...{ signal: new AbortController().signal, deadline: Infinity },
+};
 
 function record(partition: number, offset: number, timestamp: number, size = 1): ConsumedRecord {
   const common = { topic: 't', partition, offset, timestamp, timestampType: 'CreateTime' } as const;
@@ -136,5 +139,15 @@ describe('topics that are read backwards', () => {
     const log = Array.from({ length: 16 }, (_, offset) => record(0, offset, offset, offset === 15 ? 5000 : 300));
     const reader = new BackwardReader(new FakeConsumer([log]).asConsumer, [partitionOf(0, 16)], BOUNDS, 16);
     assert.deepEqual(places(await reader.read(2, ALL)), ['0@15', '0@14']);
+  });
+
+  it('look at windows of limited bytes, however few records they keep', async () => {
+    const log = Array.from({ length: 16 }, (_, offset) => record(0, offset, offset, 100));
+    const consumer = new FakeConsumer([log]);
+    const bounds = { ...BOUNDS, maxWindowBytes: 500 };
+    const reader = new BackwardReader(consumer.asConsumer, [partitionOf(0, 16)], bounds, 16);
+    const isFirst = ({ offset }: ConsumedRecord): Promise<boolean> => Promise.resolve(offset === 0);
+    assert.deepEqual(places(await reader.read(1, isFirst)), ['0@0']);
+    assert.deepEqual(consumer.seeks, ['0@0', '0@12', '0@8', '0@4', '0@0']);
   });
 });

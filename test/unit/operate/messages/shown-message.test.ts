@@ -60,6 +60,6 @@ describe('a message that is shown', () => {
       text: 'ff00',
       bytes: 2,
     });
-    assert.equal(await bytes.keyText(message(Buffer.from([0xff, 0]), null)), 'ff00');
+    assert.equal(await bytes.textOf('key', message(Buffer.from([0xff, 0]), null)), 'ff00');
   });
 });

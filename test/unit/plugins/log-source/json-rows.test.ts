@@ -14,21 +14,30 @@ import { silentLogger } from '../../../../src/observe/logger.ts';
 import type { SourceRecord } from '../../../../src/index.ts';
 import { Draw } from '../../../support/random.ts';
 
+const DOUBLES = [
+  ...['0', '-0', '1.5', '-7', '9999999', '10000000', '12345678.9', '0.001', '0.00099', '0.0001', '1e+300', 'NaN'],
+  ...['-Infinity', '0.1234567890123', '1234567.12345678', '1234567.123456789', '0.30000000000000004'],
+];
+const ZONED_TIMESTAMPS = [
+  ...['2026-11-27 01:02:03.4+00', '2026-11-27 01:02:03+00', '2026-11-27 01:02:03.456789+00', '2026-11-27 01:02:03+02'],
+  ...['12026-11-27 01:02:03+00', '0044-03-15 10:00:00+00 BC', '0044-03-15 10:00:00.5+00 BC', 'infinity', '-infinity'],
+];
+
 /** Names and numbers of types, with texts that the server has for their values. */
 const TYPES: readonly (readonly [name: string, oid: number, texts: readonly string[]])[] = [
   ['int4', 23, ['0', '-1', '2147483647']],
   ['int8', 20, ['9223372036854775807', '-9223372036854775808', '7']],
   ['int2', 21, ['-32768', '12']],
   ['bool', 16, ['t', 'f']],
-  ['float8', 701, ['0', '1.5', '1e+300', 'NaN', '-Infinity', '0.0001', '12345678.9']],
+  ['float8', 701, DOUBLES],
   ['float4', 700, ['3.4e+38', '0.1', '7']],
-  ['numeric', 1700, ['12.340', '-0.5', '100000000000000000000', 'NaN']],
+  ['numeric', 1700, ['12.340', '-0.5', '3', '0.000', '0.0005', '100000000000000000000', 'NaN']],
   ['text', 25, ['', 'plain', 'quote " and \\', 'tab\t', 'ä€😀', 'x'.repeat(300), '\u007f']],
   ['bytea', 17, ['\\x', '\\x00ff10']],
   ['date', 1082, ['2026-11-27', 'infinity', '0044-03-15 BC']],
   ['time', 1083, ['12:34:56.789', '24:00:00']],
   ['timestamp', 1114, ['2026-11-27 01:02:03.456789', '-infinity']],
-  ['timestamptz', 1184, ['2026-11-27 01:02:03.4+00', 'infinity', '0044-03-15 10:00:00+00 BC']],
+  ['timestamptz', 1184, ZONED_TIMESTAMPS],
   ['interval', 1186, ['1 year 2 mons 3 days 04:05:06.7']],
   ['uuid', 2950, ['a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11']],
   ['jsonb', 3802, ['{"a": [1, "ü"]}']],
@@ -41,17 +50,22 @@ const ROWS = 40;
 interface Column {
   readonly name: string;
   readonly type: (typeof TYPES)[number];
+  readonly modifier: number;
   readonly isRequired: boolean;
   readonly defaultSql: string | null;
 }
 
 function drawColumns(draw: Draw): readonly Column[] {
-  return Array.from({ length: draw.between(1, 8) }, (_none, index) => ({
-    name: draw.pick(['c', 'Spalte ä', 'with "quotes"']) + String(index),
-    type: draw.pick(TYPES),
-    isRequired: draw.chance(0.3),
-    defaultSql: null,
-  }));
+  return Array.from({ length: draw.between(1, 8) }, (_none, index) => {
+    const type = draw.pick(TYPES);
+    return {
+      name: draw.pick(['c', 'Spalte ä', 'with "quotes"']) + String(index),
+      type,
+      modifier: type[0].startsWith('time') ? draw.pick([-1, 0, 3]) : -1,
+      isRequired: draw.chance(0.3),
+      defaultSql: null,
+    };
+  });
 }
 
 class Bytes {
@@ -97,12 +111,12 @@ function drawCells(columns: readonly Column[], draw: Draw, canBeUnchanged: boole
 
 function changes(columns: readonly Column[], draw: Draw): Buffer[] {
   const relation = new Bytes().text('R').number(OID, 4).text('public\0t\0d').number(columns.length, 2);
-  for (const [index, { name, type }] of columns.entries()) {
+  for (const [index, { name, type, modifier }] of columns.entries()) {
     relation
       .number(index === 0 ? 1 : 0, 1)
       .text(`${name}\0`)
       .number(type[1], 4)
-      .number(-1, 4);
+      .number(modifier, 4);
   }
   const messages = [relation.all];
   for (let xid = 1; xid <= ROWS / 4; xid++) {
@@ -231,7 +245,7 @@ describe('the JSON of inserts and updates', () => {
           ...made.map((each) => ('value' in each ? bytesOf(each) : { key: null, value: each.error.message })),
         );
         const blocks = new RecordBlocks(records.partition, (topic) => json.headers(topic, records.headers));
-        if (fast.pack(message, lsn, blocks)) {
+        if (fast.pack({ lsn, bytes: message, start: 0, end: message.length }, blocks)) {
           packed += 1;
           const entries = blocks.take({}, {}).flatMap((block) => block.packed.entries());
           both[1].push(...entries.map(({ key, value }) => ({ key: text(key), value: text(value) })));

@@ -28,7 +28,11 @@ describe('the connection for the log', () => {
       const socket = new EventEmitter();
       tap.attachListeners(socket);
       const received: Buffer[] = [];
-      tap.receive((content) => received.push(content), 10_000);
+      tap.receive((all, bounds) => {
+        for (let index = 0; index < bounds.length; index += 2) {
+          received.push(all.subarray(bounds[index], bounds[index + 1]));
+        }
+      }, 10_000);
       for (let at = 0; at < bytes.length;) {
         const end = Math.min(bytes.length, at + draw.pick([1, 2, 4, 5, 6, 64, 8000]));
         socket.emit('data', bytes.subarray(at, end));
