@@ -20,6 +20,7 @@ function pageOf(offset: number, timestamp: number | null): MessagePage {
     topics: [],
     searched: 1,
     next: [],
+    ends: [],
     messages: [{ topic: 'orders', partition: 0, offset, timestamp, ...type }],
   };
 }
