@@ -29,7 +29,7 @@ const utf8: Charset = {
 const SURROGATE = /[\ud800-\udfff]/;
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Replaces lone surrogates: with U+FFFD after decoding UTF-16, and with `?` before encoding UTF-8. */
+/** Replaces lone surrogates: with U+FFFD in UTF-16, and with `?` before encoding UTF-8. */
 function wellFormed(text: string, replacement = '\ufffd'): string {
   return SURROGATE.test(text) ? text.replace(LONE_SURROGATE, replacement) : text;
 }
@@ -72,7 +72,7 @@ function utf16(order: 'big' | 'little', mark: boolean): Charset {
       const start = mark && bytes[0] === 0xfe && bytes[1] === 0xff ? 2 : 0;
       return wellFormed(big(bytes.subarray(start)).toString('utf16le')) + rest;
     },
-    encode: (text) => big(Buffer.from(`${mark && text !== '' ? '\ufeff' : ''}${text}`, 'utf16le')),
+    encode: (text) => big(Buffer.from(`${mark && text !== '' ? '\ufeff' : ''}${wellFormed(text)}`, 'utf16le')),
   };
 }
 

@@ -179,18 +179,19 @@ function scaleByPowerOfTwo(unscaled: bigint, exponent: number): number {
   return Number(roundUp ? kept + 1n : kept) * 2 ** (exponent + drop);
 }
 
-const WORDS = new DataView(new ArrayBuffer(8));
+/** The largest float is 2^128 - 2^104. For rounding, the next one would be this number, which becomes Infinity. */
+const BEYOND_FLOATS = 2 ** 128;
 
 /** `Float.parseFloat` of decimal text: rounded once, unlike `Math.fround(Number(text))`, which rounds twice. */
 export function parseFloat32(text: string): number {
   const double = Number(text);
   const float = Math.fround(double);
-  WORDS.setFloat64(0, double);
-  // Only a double halfway between two floats is ambiguous.
-  if ((WORDS.getUint32(4) & 0x1fffffff) !== 0x10000000 || !Number.isFinite(float)) return float;
+  const nearest = Math.max(-BEYOND_FLOATS, Math.min(BEYOND_FLOATS, float));
+  // Only a double halfway between two floats is ambiguous. Its distance to both is the same.
+  const other = 2 * double - nearest;
+  if (!Number.isFinite(double) || other === nearest || Math.fround(other) !== other) return float;
   const side = compareToDouble(text, double);
-  if (side === 0 || Math.sign(float - double) === side) return float;
-  return Math.fround(2 * double - float);
+  return side === 0 || Math.sign(nearest - double) === side ? float : other;
 }
 
 /** A double has at most 767 significant digits. It only matters whether one of the further digits is not zero. */

@@ -1,13 +1,5 @@
-import {
-  ConfigError,
-  ConnectError,
-  DataError,
-  RequestError,
-  RetriableError,
-  SluiceError,
-  toError,
-  UnavailableError,
-} from '../errors.ts';
+import { ERROR_CLASSES } from '../connect/error-classes.ts';
+import { toError } from '../errors.ts';
 
 type AnyFunction = (...values: never[]) => unknown;
 type Values<F> = F extends (...values: infer V) => unknown ? V : never;
@@ -116,57 +108,43 @@ export class ThreadCalls<Own extends object, Other extends object> {
   }
 }
 
-/** A serialized error. It preserves the name of the class, which a structured clone loses; see `unpackError`. */
+/** A serialized error. It preserves the class and its fields, which a structured clone loses; see `unpackError`. */
 export interface PackedError {
-  readonly className: string;
-  readonly javaName: string | undefined;
-  /** Code of a system error, such as `EADDRINUSE`. */
-  readonly code: string | undefined;
-  readonly status: RequestError['status'] | undefined;
+  /** Name of the first of `ERROR_CLASSES` to which the error belongs. */
+  readonly className: string | undefined;
+  readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
+  /** Own properties with simple values, such as `scope`, `sqlstate`, or the code of a system error. */
+  readonly fields: Readonly<Record<string, unknown>>;
   readonly cause: PackedError | undefined;
 }
 
-const CLASSES = { ConnectError, RetriableError, UnavailableError, DataError, ConfigError } as const;
 /** Maximum depth of the chain of causes. */
 const MAX_CAUSES = 10;
 
 export function packError(error: Error, depth = 0): PackedError {
   return {
-    className: error.name,
-    javaName: error instanceof SluiceError ? error.javaName : undefined,
-    code: codeOf(error),
-    status: error instanceof RequestError ? error.status : undefined,
+    className: ERROR_CLASSES.find((known) => error instanceof known)?.name,
+    name: error.name,
     message: error.message,
     stack: error.stack,
+    fields: simpleFields(error),
     cause: error.cause === undefined || depth >= MAX_CAUSES ? undefined : packError(toError(error.cause), depth + 1),
   };
 }
 
-/**
- * Restores an error. It has its original class if that is RequestError or one of `CLASSES`. Other errors with a Java class
- * become a SluiceError.
- */
-export function unpackError(packed: PackedError): Error {
-  const cause = packed.cause && unpackError(packed.cause);
-  const options = cause === undefined ? {} : { cause };
-  const error = remake(packed, options);
-  if (packed.stack !== undefined) error.stack = packed.stack;
-  if (packed.code !== undefined) Object.assign(error, { code: packed.code });
-  return error;
+/** Restores an error with its name, its fields and its class, if that is one of `ERROR_CLASSES`. */
+export function unpackError({ className, name, message, stack, fields, cause }: PackedError): Error {
+  const error = new Error(message, cause === undefined ? {} : { cause: unpackError(cause) });
+  const known = ERROR_CLASSES.find((candidate) => candidate.name === className);
+  // The constructors have different parameters, and everything that they set is among the fields.
+  if (known !== undefined) Object.setPrototypeOf(error, known.prototype);
+  if (stack !== undefined) error.stack = stack;
+  return Object.assign(error, fields, { name });
 }
 
-function remake({ className, javaName, status, message }: PackedError, options: { cause?: Error }): Error {
-  if (status !== undefined) return new RequestError(status, message, options);
-  if (Object.hasOwn(CLASSES, className)) return new CLASSES[className as keyof typeof CLASSES](message, options);
-  if (javaName !== undefined) return new SluiceError(message, { ...options, javaName });
-  const error = new Error(message, options);
-  error.name = className;
-  return error;
-}
-
-function codeOf(error: Error): string | undefined {
-  const { code } = error as NodeJS.ErrnoException;
-  return typeof code === 'string' ? code : undefined;
+function simpleFields(error: Error): Record<string, unknown> {
+  const isSimple = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+  return Object.fromEntries(Object.entries(error).filter(([, value]) => isSimple(value)));
 }

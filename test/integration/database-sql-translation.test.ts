@@ -18,7 +18,6 @@ class OriginalsClient {
   readonly #executor: Executor;
   readonly #database: string;
   readonly notices: string[] = [];
-  dedupRule: TranslationContext['dedupRule'];
 
   constructor(executor: Executor, database: string) {
     this.#executor = executor;
@@ -57,10 +56,8 @@ class OriginalsClient {
       const table = await this.#executor.catalogue.refresh(name);
       if (table !== undefined) known.set(JSON.stringify([name.schema, name.name]), table);
     }
-    const { dedupRule } = this;
     return {
       database: this.#database,
-      dedupRule,
       table: ({ schema, name }) => known.get(JSON.stringify([schema, name])),
     };
   }
@@ -133,10 +130,6 @@ describe('the original’s SQL on PostgreSQL', () => {
     await client.run(insert);
     assert.deepEqual(await client.run(stored), rows);
     await assert.rejects(client.run(insert.replace("'c'", "'long'")), sqlstate('22001'));
-    client.dedupRule = 'merge';
-    await client.run(insert.replace("3, 'c'", 'NULL, NULL'));
-    assert.deepEqual(await client.run(stored), [['2', 'a', '1'], rows[1]]);
-    client.dedupRule = undefined;
   });
 
   it('gives texts of every type back as they were written, without blanks after them', async () => {

@@ -3,7 +3,7 @@ import { tableText, type TableName } from '../../../src/data/row-batch.ts';
 import type { TableShape } from '../../../src/data/table-shape.ts';
 import { DatabaseError } from '../../../src/errors.ts';
 import { textArray } from '../sql/array-literal.ts';
-import { createTableStatements, tableOrder } from '../sql/create-table.ts';
+import { createTableStatements, isKeyedByAllTags, tableOrder } from '../sql/create-table.ts';
 import { DIALECT_QUERY, dialectOf, type Dialect } from '../sql/dialects/dialect.ts';
 import { ownStatement } from '../sql/own-statement.ts';
 import type { CreationPolicy, Session, TableCatalogue } from './api.ts';
@@ -313,9 +313,17 @@ export async function createTable(
   table: TableName,
   shape: TableShape,
   { tableOptions }: Pick<CreationPolicy, 'tableOptions'>,
-  dialect: Pick<Dialect, 'hypertables'>,
+  dialect: Dialect,
 ): Promise<void> {
   await refuseTakenName(session, table);
+  if (isKeyedByAllTags(shape) && !dialect.nullsNotDistinct) {
+    const reason = 'a table with tags but without a primary tag requires PostgreSQL 15 or later';
+    throw new DatabaseError(`cannot create table "${tableText(table)}": ${reason}`, {
+      scope: 'table',
+      sqlstate: '0A000',
+      table: tableText(table),
+    });
+  }
   const time = shape.columns.find(({ role }) => role === 'time');
   const statements = [
     ...createTableStatements(table, shape, tableOptions),

@@ -83,7 +83,7 @@ async function connectTo(
   tls: ConnectionOptions | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Connection> {
-  const [first, second] = settings.tls.mode === 'allow' ? [undefined, tls] : [tls, undefined];
+  const [first, next] = settings.tls.mode === 'allow' ? [undefined, tls] : [tls, undefined];
   try {
     return await handshake(server, settings, first, signal);
   } catch (thrown) {
@@ -91,12 +91,12 @@ async function connectTo(
     const { mode } = settings.tls;
     if ((mode !== 'allow' && mode !== 'prefer') || !shouldTryOtherWay(error)) throw error;
     try {
-      return await handshake(server, settings, second, signal);
+      return await handshake(server, settings, next, signal);
     } catch (other) {
       // A missing entry and missing support for TLS are the least informative reasons. If pg_hba.conf has no entry for
       // either attempt, the error of the attempt with TLS is thrown: the cause may be a missing client certificate.
-      const { sqlstate, message } = toDatabaseError(other);
-      const isOtherReason = first === undefined ? !message.includes(NO_TLS) : sqlstate !== NO_ENTRY;
+      const second = toDatabaseError(other);
+      const isOtherReason = first === undefined ? !lacksTls(second) : second.sqlstate !== NO_ENTRY || lacksTls(error);
       throw isOtherReason ? other : error;
     }
   }
@@ -105,12 +105,13 @@ async function connectTo(
 /** SQLSTATE of the error if pg_hba.conf has no entry that matches: entries may require TLS, or exclude it. */
 const NO_ENTRY = '28000';
 
-/** Part of the driver's message if the server does not support TLS. */
-const NO_TLS = 'does not support SSL';
+function lacksTls({ message }: DatabaseError): boolean {
+  return message.includes('does not support SSL');
+}
 
 /** As in libpq, a refusal without TLS is followed by an attempt with TLS, and vice versa. */
-function shouldTryOtherWay({ sqlstate, message }: DatabaseError): boolean {
-  return sqlstate === NO_ENTRY || message.includes(NO_TLS);
+function shouldTryOtherWay(error: DatabaseError): boolean {
+  return error.sqlstate === NO_ENTRY || lacksTls(error);
 }
 
 /** A member of the driver's client that its types omit. */

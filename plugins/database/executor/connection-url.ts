@@ -42,7 +42,6 @@ export interface ConnectionSettings {
   readonly target: 'any' | 'primary';
   /** Set to false by `prepareThreshold=0`, for poolers that use a different server connection for each transaction. */
   readonly namedStatements: boolean;
-  readonly ignoredParameters: readonly string[];
 }
 
 /** Describes the database for messages, without user and password. */
@@ -85,7 +84,7 @@ export function parseConnectionUrl(url: string, overrides: UrlOverrides = {}): C
     throw new ConfigError('no database: set connection.database, or name it in connection.url after the host');
   }
   const address = authority.slice(at + 1);
-  const settings = {
+  const settings: ConnectionSettings = {
     servers: servers(address === '' ? serviceAddress(host ?? hostaddr, port) : address),
     database,
     user,
@@ -98,7 +97,8 @@ export function parseConnectionUrl(url: string, overrides: UrlOverrides = {}): C
     target: target(parameters),
     namedStatements: parameters.take('prepareThreshold') !== '0',
   };
-  return { ...settings, ignoredParameters: unknownParameters(parameters) };
+  refuseTypos(parameters.rest());
+  return settings;
 }
 
 /** Supported parameters in lower case. */
@@ -110,18 +110,16 @@ const KNOWN_PARAMETERS = [
 ];
 
 /**
- * Returns the parameters that are ignored: those that are not supported, as they may be those of another driver, and
- * `user` if connection.user overrides it. Throws ConfigError if a name is a typo of a supported one: `sslmod`.
+ * Throws ConfigError if a parameter that is not supported is a typo of a supported one: `sslmod`. Others are ignored, as
+ * they may be those of another driver.
  */
-function unknownParameters(parameters: Parameters): readonly string[] {
-  const unknown = parameters.rest();
+function refuseTypos(unknown: readonly string[]): void {
   for (const name of unknown) {
     const meant = nearestName(name.toLowerCase(), KNOWN_PARAMETERS);
     // If connection.user overrides `user`, this parameter was not taken and is among the remaining ones.
     if (meant !== undefined && meant !== name.toLowerCase())
       throw new ConfigError(`connection.url: the parameter "${name}" is unknown; did you mean ${meant}?`);
   }
-  return unknown;
 }
 
 function split(url: string): { authority: string; path: string; query: string } {

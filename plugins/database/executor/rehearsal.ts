@@ -1,5 +1,6 @@
 import type { RowBatch, WriteReport } from '../../../src/data/row-batch.ts';
 import { DatabaseError } from '../../../src/errors.ts';
+import { classify, type StatementKind } from '../sql/classify.ts';
 import { qualifiedStatement } from '../sql/own-statement.ts';
 import type { Engine, QueryResult, Rehearsal, Session, StatementOptions, WritePolicy } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
@@ -207,9 +208,13 @@ class RehearsingTransaction implements Rehearsal {
   }
 }
 
-const READ_ONLY = /^\s*(SELECT|SHOW|SET|RESET|WITH|SAVEPOINT|RELEASE|ROLLBACK)\b/i;
+const READ_ONLY: ReadonlySet<StatementKind> = new Set(['select', 'show', 'set', 'reset', 'transaction']);
 
-/** Returns true if the statement modifies data or tables. A hypertable is created by a function call. */
-function isChange(text: string): boolean {
-  return !READ_ONLY.test(text) || /\bcreate_hypertable\b/.test(text);
+/**
+ * Returns true if the statement modifies data or tables. A hypertable is created by a function call.
+ * @internal
+ */
+export function isChange(text: string): boolean {
+  const { kind, changing } = classify(text);
+  return !READ_ONLY.has(kind) || changing !== undefined || /\bcreate_hypertable\b/.test(text);
 }

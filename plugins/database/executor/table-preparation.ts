@@ -20,7 +20,7 @@ const GROWS_FREELY: GrowthPolicy = { create: true, add: true, widen: true };
 /** A batch after its table was changed as far as possible. */
 export interface Prepared {
   readonly table: CatalogueTable;
-  /** The rows that can be stored, without columns that none of them needs. */
+  /** The rows that can be stored, without missing columns that none of them needs. */
   readonly batch: RowBatch;
   /** Faults of the other rows, with the reason why the table was not changed for them. */
   readonly faults: readonly Fault[];
@@ -95,7 +95,8 @@ function storable(
   if (shortfalls.length === 0) return { table, batch, faults: [] };
   const faults = new Map<number, Fault>();
   for (const shortfall of shortfalls) addFaults(batch, shortfall, faults);
-  const absent = new Set(shortfalls.map(({ column }) => column));
+  const existing = new Set(table.columns.map(({ name }) => name));
+  const absent = new Set(shortfalls.map(({ column }) => column).filter((column) => !existing.has(column)));
   return { table, batch: without(batch, faults, absent), faults: [...faults.values()] };
 }
 
@@ -164,7 +165,8 @@ function addFaults(batch: RowBatch, { column, needs, reason }: Shortfall, faults
 }
 
 /**
- * Removes the refused rows. Then removes those of the columns in `absent` for which no remaining row has a value.
+ * Removes the refused rows. Then removes those of the columns in `absent`, which the table does not have, for which no
+ * remaining row has a value.
  */
 function without(batch: RowBatch, faults: ReadonlyMap<number, Fault>, absent: ReadonlySet<string>): RowBatch {
   const kept: number[] = [];

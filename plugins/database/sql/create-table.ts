@@ -1,4 +1,4 @@
-import type { TableName } from '../../../src/data/row-batch.ts';
+import type { ColumnRole, TableName } from '../../../src/data/row-batch.ts';
 import { tableText } from '../../../src/data/row-batch.ts';
 import type { ColumnShape, TableShape } from '../../../src/data/table-shape.ts';
 import { DatabaseError } from '../../../src/errors.ts';
@@ -23,15 +23,22 @@ export function createTableStatements(table: TableName, shape: TableShape, optio
     const others = columns.filter(({ role }) => role === 'nanos' || role === 'primary-tag');
     const key = [time, ...others].map((column) => quoteIdentifier(column.name));
     const tags = columns.filter(({ role }) => role === 'tag').map((column) => quoteIdentifier(column.name));
-    const hasPrimary = others.some(({ role }) => role === 'primary-tag');
-    // Tags may be NULL, which a primary key does not allow.
-    if (hasPrimary || tags.length === 0) lines.push(`PRIMARY KEY (${key.join(', ')})`);
-    else lines.push(`UNIQUE NULLS NOT DISTINCT (${[...key, ...tags].join(', ')})`);
+    if (isKeyedByAllTags(shape)) lines.push(`UNIQUE NULLS NOT DISTINCT (${[...key, ...tags].join(', ')})`);
+    else lines.push(`PRIMARY KEY (${key.join(', ')})`);
   } else if (shape.key !== undefined && shape.key.length > 0) {
     lines.push(`PRIMARY KEY (${shape.key.map(quoteIdentifier).join(', ')})`);
   }
   const suffix = options === '' ? '' : ` ${options}`;
   return [`CREATE TABLE ${quoteTable(table)} (${lines.join(', ')})${suffix}`, ...markStatements(table, columns)];
+}
+
+/**
+ * Returns true if a table of this shape needs a unique constraint on all its tags. They may be NULL, which a primary key
+ * does not allow.
+ */
+export function isKeyedByAllTags({ columns }: TableShape): boolean {
+  const has = (wanted: ColumnRole): boolean => columns.some(({ role }) => role === wanted);
+  return has('time') && has('tag') && !has('primary-tag');
 }
 
 export function tableOrder(columns: readonly ColumnShape[]): readonly ColumnShape[] {

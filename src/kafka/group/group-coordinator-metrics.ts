@@ -42,7 +42,7 @@ export class GroupCoordinatorMetrics {
     this.#lastRebalanceAt = now;
   }
 
-  /** Records a rebalance that failed and will be restarted. */
+  /** Records a failed attempt to join the group; Java counts retriable failures too. */
   rebalanceFailed(): void {
     this.#failedRebalances.record(1, performance.now());
   }

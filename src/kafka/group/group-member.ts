@@ -160,6 +160,7 @@ export class GroupMember {
       } catch (error) {
         if (error instanceof MembershipLostError) throw error;
         if (!this.#isJoining()) break;
+        this.#metrics?.rebalanceFailed();
         if (!isRetriable(error)) {
           this.#fail(error);
           throw error;

@@ -27,12 +27,8 @@ const loaded = new Map<CompressionType, Codec>();
  * packages are optional, because they have native parts that are not available on all platforms.
  */
 export function codecFor(type: PackedType, topic: string, loaders: CodecLoaders = LOADERS): Codec {
-  const known = loaders === LOADERS ? loaded.get(type) : undefined;
-  if (known !== undefined) return known;
   try {
-    const codec = loaders[type]();
-    if (loaders === LOADERS) loaded.set(type, codec);
-    return codec;
+    return loadedCodec(type, loaders);
   } catch (error) {
     if (error instanceof CodecError) throw error;
     throw new CodecError(
@@ -43,20 +39,34 @@ export function codecFor(type: PackedType, topic: string, loaders: CodecLoaders 
   }
 }
 
+function loadedCodec(type: PackedType, loaders: CodecLoaders): Codec {
+  const known = loaders === LOADERS ? loaded.get(type) : undefined;
+  if (known !== undefined) return known;
+  const codec = loaders[type]();
+  if (loaders === LOADERS) loaded.set(type, codec);
+  return codec;
+}
+
 /** The compression type is in the low three bits of the batch attributes. */
 export function compressionOf(attributes: number): CompressionType | undefined {
   return COMPRESSION_TYPES[attributes & 0x07];
 }
 
 /** Throws ConfigError if this installation cannot compress with the configured type. */
-export function requireWritable(type: CompressionType): void {
+export function requireWritable(type: CompressionType, loaders: CodecLoaders = LOADERS): void {
   if (type === 'none') return;
+  const invalid = `Invalid value ${type} for configuration compression.type`;
+  let codec: Codec;
   try {
-    codecFor(type, '').compress(Buffer.from('x'));
+    codec = loadedCodec(type, loaders);
   } catch (error) {
-    throw new ConfigError(`Invalid value ${type} for configuration compression.type: ${toError(error).message}`, {
-      cause: error,
-    });
+    const problem = `the optional package "${PACKAGES[type]}" could not be loaded`;
+    throw new ConfigError(`${invalid}: ${problem}: ${toError(error).message}`, { cause: error });
+  }
+  try {
+    codec.compress(Buffer.from('x'));
+  } catch (error) {
+    throw new ConfigError(`${invalid}: ${toError(error).message}`, { cause: error });
   }
 }
 

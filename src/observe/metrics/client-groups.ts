@@ -29,8 +29,8 @@ const MEMBERSHIP: MetricGroup = {
   'rebalance-latency-total': counter('Duration of all rebalances together, in milliseconds'),
   'last-rebalance-seconds-ago': gauge('Seconds since the last assignment; -1: there was none'),
   'rebalance-rate-per-hour': gauge('Rebalances of the group, per hour'),
-  'failed-rebalance-total': counter('Rebalances that had to be restarted'),
-  'failed-rebalance-rate-per-hour': gauge('Rebalances that had to be restarted, per hour'),
+  'failed-rebalance-total': counter('Failed attempts to join the group'),
+  'failed-rebalance-rate-per-hour': gauge('Failed attempts to join the group, per hour'),
 };
 
 /** The connections of a client (org.apache.kafka.common.network.Selector). */

@@ -82,6 +82,16 @@ describe('StringConverter', () => {
     assert.deepEqual(encoded('Shift_JIS')[1], '???');
   });
 
+  it('writes U+FFFD for a lone surrogate in UTF-16', () => {
+    const written = (encoding: string) => {
+      const converter = headerConverter('StringConverter', { 'converter.encoding': encoding });
+      return Buffer.from(converter.fromConnectHeader('t', 'h', null, 'a\udc00b😀') ?? []).toString('hex');
+    };
+    assert.equal(written('UTF-16BE'), '0061fffd0062d83dde00');
+    assert.equal(written('UTF-16LE'), '6100fdff62003dd800de');
+    assert.equal(written('UTF-16'), 'feff0061fffd0062d83dde00');
+  });
+
   it('writes bytes as base64, where Java prints an address', () => {
     const converter = headerConverter('StringConverter');
     assert.equal(String(converter.fromConnectHeader('t', 'h', null, Uint8Array.of(1, 2))), 'AQI=');

@@ -57,4 +57,31 @@ describe('numbers as Java parses them', () => {
     assert.equal(parseFloat32('16777217'), 16777216);
     assert.equal(parseFloat32('-1e400'), -Infinity);
   });
+
+  it('are rounded to a float once near the smallest and the largest floats too', () => {
+    assert.equal(parseFloat32('7.0064923216240853546186479164496e-46'), 2 ** -149);
+    assert.equal(parseFloat32('-7.0064923216240853546186479164496e-46'), -(2 ** -149));
+    assert.equal(parseFloat32('7.0064923216240853546186479164495e-46'), 0);
+    const largest = 2 ** 128 - 2 ** 104;
+    assert.equal(parseFloat32('340282356779733661637539395458142568447.9'), largest);
+    assert.equal(parseFloat32('340282356779733661637539395458142568448'), Infinity);
+  });
+
+  it('are rounded to the nearest float, and halfway to the even one, below 2^-125', () => {
+    // All floats up to 2^-125 are multiples of 2^-149.
+    const multiple = fc.integer({ min: 0, max: 2 ** 24 - 1 });
+    fc.assert(
+      fc.property(multiple, fc.integer({ min: 1, max: 60 }), fc.constantFrom('', '-'), (below, zeros, sign) => {
+        // (2 * below + 1) / 2^150 as a decimal, and two decimals just below and above it.
+        const halfway = (2n * BigInt(below) + 1n) * 5n ** 150n;
+        const scaled = halfway * 10n ** BigInt(zeros);
+        const exponent = `e-${String(150 + zeros)}`;
+        const factor = sign === '-' ? -1 : 1;
+        const expected = (multiples: number) => factor * multiples * 2 ** -149;
+        assert.equal(parseFloat32(`${sign}${String(halfway)}e-150`), expected(below + (below % 2)));
+        assert.equal(parseFloat32(`${sign}${String(scaled - 1n)}${exponent}`), expected(below));
+        assert.equal(parseFloat32(`${sign}${String(scaled + 1n)}${exponent}`), expected(below + 1));
+      }),
+    );
+  });
 });

@@ -52,11 +52,21 @@ describe('codecs', () => {
     }
   });
 
+  const missing = (): never => {
+    throw new Error("Cannot find module 'lz4-napi'");
+  };
+  const loaders = { gzip: missing, snappy: missing, lz4: missing, zstd: missing };
+
+  it('a producer that cannot load the package of its compression type names the option and the package', () => {
+    assert.throws(() => requireWritable('lz4', loaders), {
+      name: 'ConfigError',
+      message:
+        'Invalid value lz4 for configuration compression.type: the optional package "lz4-napi" could not be loaded: ' +
+        "Cannot find module 'lz4-napi'",
+    });
+  });
+
   it('the error for a missing package names the package and the topic', () => {
-    const missing = (): never => {
-      throw new Error("Cannot find module 'lz4-napi'");
-    };
-    const loaders = { gzip: missing, snappy: missing, lz4: missing, zstd: missing };
     assert.throws(
       () => codecFor('lz4', 'orders', loaders),
       (error: unknown) => {

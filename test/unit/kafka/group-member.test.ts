@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import type { Cluster } from '../../../src/kafka/connections/cluster.ts';
 import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
 import { BrokerUnreachableError } from '../../../src/kafka/errors/kafka-errors.ts';
+import { GroupCoordinatorMetrics } from '../../../src/kafka/group/group-coordinator-metrics.ts';
 import { GroupMember } from '../../../src/kafka/group/group-member.ts';
 import type { MemberState } from '../../../src/kafka/group/group-protocol.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
+import { DEFAULT_WINDOW } from '../../../src/observe/metrics/sampled-stats.ts';
 import { until } from '../../support/until.ts';
 
 type Outcome = number | Error;
@@ -39,10 +41,12 @@ describe('a group member of the classic protocol', () => {
   let coordinator: Coordinator;
   let member: GroupMember;
   let states: MemberState[];
+  let metrics: GroupCoordinatorMetrics;
 
   beforeEach(() => {
     coordinator = new Coordinator();
     states = [];
+    metrics = new GroupCoordinatorMetrics(DEFAULT_WINDOW);
     const protocol = {
       type: 'connect',
       protocols: () => [{ name: 'p', metadata: Buffer.alloc(0) }],
@@ -50,7 +54,7 @@ describe('a group member of the classic protocol', () => {
     };
     const options = { groupId: 'g', sessionTimeoutMs: 10_000, rebalanceTimeoutMs: 1000, heartbeatIntervalMs: 2 };
     const cluster = coordinator as unknown as Cluster;
-    member = new GroupMember(cluster, options, protocol, (state) => states.push(state), silentLogger);
+    member = new GroupMember(cluster, options, protocol, (state) => states.push(state), silentLogger, metrics);
   });
   afterEach(() => member.leave(1000));
 
@@ -65,6 +69,16 @@ describe('a group member of the classic protocol', () => {
       assert.ok(coordinator.forgotten > 0, 'it is looked up again');
     });
   }
+
+  it('counts each failed attempt to join, as Java does', async () => {
+    coordinator.outcomes['JoinGroup'] = [...moved, away];
+    coordinator.outcomes['SyncGroup'] = [ErrorCode.rebalanceInProgress];
+    await member.join();
+    assert.equal(metrics.values()['failed-rebalance-total'], 5);
+    coordinator.outcomes['JoinGroup'] = [ErrorCode.groupAuthorizationFailed];
+    await assert.rejects(member.join());
+    assert.equal(metrics.values()['failed-rebalance-total'], 6);
+  });
 
   it('uses the assigned member id, and a new one if the coordinator no longer knows it', async () => {
     coordinator.outcomes['JoinGroup'] = [ErrorCode.memberIdRequired, ErrorCode.unknownMemberId, 0];

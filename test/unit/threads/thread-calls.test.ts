@@ -1,13 +1,29 @@
 import assert from 'node:assert/strict';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { failureOf } from '../../../src/connect/task-failure.ts';
 import {
   ConfigError,
   ConnectError,
+  DatabaseError,
   DataError,
+  RequestError,
   RetriableError,
   SluiceError,
   UnavailableError,
 } from '../../../src/errors.ts';
+import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
+import {
+  AuthenticationError,
+  BrokerUnreachableError,
+  ClosedError,
+  CodecError,
+  CommitRefusedError,
+  KafkaError,
+  MalformedResponseError,
+  MembershipLostError,
+  RecordFormatError,
+  TimeoutError,
+} from '../../../src/kafka/errors/kafka-errors.ts';
 import { ThreadCalls } from '../../../src/threads/thread-calls.ts';
 
 interface Functions {
@@ -23,12 +39,33 @@ const ERRORS: readonly Error[] = [
   new ConnectError('no', { cause }),
   new RetriableError('again'),
   new UnavailableError('away'),
-  new DataError('bad record'),
+  new DataError('bad record', { table: 't', column: 'c' }),
   new ConfigError('bad setting'),
   new SluiceError('mine', { javaName: 'com.example.MineException' }),
+  new SluiceError('bad row', { scope: 'record' }),
+  new RequestError(409, 'conflict'),
+  new DatabaseError('timed out', { scope: 'infrastructure' }),
+  new DatabaseError('no such role', { scope: 'caller', sqlstate: '28000', table: 't', column: 'c' }),
+  KafkaError.ofCode(ErrorCode.notLeaderOrFollower, 'Topic orders'),
+  KafkaError.ofCode(ErrorCode.topicAuthorizationFailed, 'Topic orders'),
+  KafkaError.ofCode(ErrorCode.unknownTopicOrPartition, 'Topic orders').asFinal(),
+  new BrokerUnreachableError('connection refused', { cause: new AuthenticationError('ssl', 'unknown CA') }),
+  new TimeoutError('no response'),
+  new AuthenticationError('sasl', 'wrong password'),
+  new CommitRefusedError('not a member'),
+  new MembershipLostError('group'),
+  new CodecError('no snappy'),
+  new MalformedResponseError('short response'),
+  new RecordFormatError('corrupt batch'),
+  new ClosedError('The producer'),
   new RangeError('too far'),
   Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' }),
 ];
+
+function definedFields(error: Error): Record<string, unknown> {
+  const fields = Object.entries(error).filter(([key, value]) => key !== 'cause' && value !== undefined);
+  return Object.fromEntries(fields);
+}
 
 describe('calls between threads', () => {
   let ports: readonly [MessagePort, MessagePort];
@@ -76,22 +113,39 @@ describe('calls between threads', () => {
     );
   });
 
-  it('reject with an error of the same class, name, text, stack, code and cause', async () => {
+  it('reject with an error of the same class, name, text, stack, fields, failure kind and cause', async () => {
     for (const [which, error] of ERRORS.entries()) {
       const refused = await refusal(which);
       assert.equal(refused.message, error.message);
       assert.equal(refused.name, error.name);
       assert.equal(refused.stack, error.stack);
       assert.equal((refused as NodeJS.ErrnoException).code, (error as NodeJS.ErrnoException).code);
+      assert.deepEqual(failureOf(refused), failureOf(error));
       if (error instanceof SluiceError) {
         assert.equal(refused.constructor, error.constructor);
-        assert.ok(refused instanceof SluiceError);
-        assert.equal(refused.javaName, error.javaName);
+        assert.deepEqual(definedFields(refused), definedFields(error));
       }
     }
     const { cause: carried } = await refusal(0);
     assert.equal((carried as Error).name, 'TypeError');
     assert.equal((carried as Error).message, 'the reason');
+  });
+
+  it('reject with the nearest known class for an error of another class', async () => {
+    class PeerSilentError extends RetriableError {}
+    const { port1, port2 } = new MessageChannel();
+    const asking = new ThreadCalls<object, { go(): Promise<void> }>(port1, {});
+    void new ThreadCalls<{ go(): Promise<void> }, object>(port2, {
+      go: () => Promise.reject(new PeerSilentError('silent')),
+    });
+    await assert.rejects(asking.call('go'), (error) => {
+      assert.ok(error instanceof RetriableError);
+      assert.equal(error.name, 'PeerSilentError');
+      assert.equal(failureOf(error).kind, 'infrastructure');
+      return true;
+    });
+    port1.close();
+    port2.close();
   });
 
   it('transfer an error that is its own cause', async () => {

@@ -12,7 +12,6 @@ export interface InsertHead {
   readonly parts: readonly string[];
   readonly nameStart: number;
   readonly nameEnd: number;
-  readonly alias: string | undefined;
   readonly columns: readonly string[] | undefined;
   readonly columnsAt: number;
   /** `VALUES`, or the first keyword of the query that supplies the rows. */
@@ -37,7 +36,7 @@ export function readInsertHead(scanner: Scanner): InsertHead | undefined {
   const parts = reader.takeNameParts();
   if (parts === undefined || nameStart === undefined) return undefined;
   const nameEnd = endBefore(reader);
-  const alias = reader.takeWords('AS') ? reader.takeName() : undefined;
+  if (reader.takeWords('AS')) reader.takeName();
   const columnsAt = endBefore(reader);
   const columns = readColumnList(reader);
   if (columns === 'other') return undefined;
@@ -45,7 +44,7 @@ export function readInsertHead(scanner: Scanner): InsertHead | undefined {
   const source = reader.keyword() ?? reader.source();
   if (reader.position !== reader.tokens.length - 1) return undefined;
   const sourceStart = reader.current?.start ?? columnsAt;
-  return { verb, verbEnd, parts, nameStart, nameEnd, alias, columns, columnsAt, source, sourceStart };
+  return { verb, verbEnd, parts, nameStart, nameEnd, columns, columnsAt, source, sourceStart };
 }
 
 /** Collects the tokens up to and including the first keyword at depth 0 that starts the rows. */

@@ -1,4 +1,3 @@
-import type { ConflictRule } from '../insert.ts';
 import { Scanner } from '../lexer.ts';
 import { quoteIdentifier, quoteTable } from '../quote.ts';
 import { StepMeter, type Steps } from '../steps.ts';
@@ -52,7 +51,7 @@ export function* translateDuplicate(text: string, context: TranslationContext): 
   if (table === undefined || !isTimeSeries(table) || table.key.length === 0) return undefined;
   const body = yield* readBody(scanner, head, table, true);
   if (body === undefined || body.hasConflictClause) return undefined;
-  const statement = statementOf(text, head, target, body, seriesConflictClause(head, table, context));
+  const statement = statementOf(text, head, target, body, seriesConflictClause(table));
   return run([statement], { rights: STORED_ROW_RIGHTS });
 }
 
@@ -60,10 +59,11 @@ export const STORED_ROW_RIGHTS =
   'a row with the same key is stored already, and to replace it the user needs INSERT, SELECT and UPDATE';
 
 /** Returns the ON CONFLICT clause for a time-series table. */
-export function seriesConflictClause(head: InsertHead, table: KnownTable, context: TranslationContext): string {
-  const others = table.columns.filter((column) => column.generated !== true && !table.key.includes(column.name));
-  const stored = head.alias ?? head.parts.at(-1) ?? '';
-  return conflictClause(context.dedupRule ?? 'override', table.key, others, stored);
+export function seriesConflictClause({ columns, key }: KnownTable): string {
+  return conflictClause(
+    key,
+    columns.filter((column) => column.generated !== true && !key.includes(column.name)),
+  );
 }
 
 interface Body {
@@ -192,21 +192,12 @@ function upsertClause(head: InsertHead, table: KnownTable | undefined): string {
   if (table === undefined || table.key.length === 0) return '';
   const named = (column: KnownColumn): boolean => head.columns?.includes(column.name) ?? column.generated !== true;
   const others = table.columns.filter((column) => named(column) && !table.key.includes(column.name));
-  return conflictClause('override', table.key, others, '');
+  return conflictClause(table.key, others);
 }
 
-function conflictClause(
-  rule: ConflictRule,
-  key: readonly string[],
-  others: readonly KnownColumn[],
-  stored: string,
-): string {
+function conflictClause(key: readonly string[], others: readonly KnownColumn[]): string {
   const target = ` ON CONFLICT (${key.map(quoteIdentifier).join(', ')})`;
-  if (rule === 'discard' || others.length === 0) return `${target} DO NOTHING`;
-  const assignments = others.map(({ name }) => {
-    const column = quoteIdentifier(name);
-    const kept = rule === 'merge' ? `COALESCE(EXCLUDED.${column}, ${quoteIdentifier(stored)}.${column})` : undefined;
-    return `${column} = ${kept ?? `EXCLUDED.${column}`}`;
-  });
+  if (others.length === 0) return `${target} DO NOTHING`;
+  const assignments = others.map(({ name }) => `${quoteIdentifier(name)} = EXCLUDED.${quoteIdentifier(name)}`);
   return `${target} DO UPDATE SET ${assignments.join(', ')}`;
 }

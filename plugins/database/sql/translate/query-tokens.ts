@@ -5,6 +5,9 @@ const QUERY_WORD = /^(?:SELECT|WITH|VALUES|TABLE|INSERT|UPDATE|DELETE)$/;
 const NO_ALIAS =
   /^(?:WHERE|GROUP|HAVING|ORDER|LIMIT|OFFSET|FETCH|FOR|WINDOW|JOIN|INNER|LEFT|RIGHT|FULL|CROSS|NATURAL|ON|USING|SET|RETURNING|TABLESAMPLE|UNION|INTERSECT|EXCEPT|WITH)$/;
 
+/** Length of TABLESAMPLE; longer words are not converted. */
+const LONGEST_KEYWORD = 11;
+
 /** The tokens of a statement by their index, with the structure of its parentheses. */
 export class QueryTokens {
   readonly #reader: TokenReader;
@@ -60,10 +63,10 @@ export class QueryTokens {
     return this.#closing[open] ?? this.#reader.tokens.length;
   }
 
-  /** Returns a word of up to 9 characters in upper case, unless it follows a dot; an empty string for other tokens. */
+  /** Returns a word of up to 11 characters in upper case, unless it follows a dot; an empty string for other tokens. */
   word(index: number): string {
     const token = this.#reader.tokens[index];
-    if (token?.kind !== 'word' || token.end - token.start > 9) return '';
+    if (token?.kind !== 'word' || token.end - token.start > LONGEST_KEYWORD) return '';
     return this.isSign(index - 1, '.') ? '' : this.#reader.source(token).toUpperCase();
   }
 

@@ -8,8 +8,8 @@ import { isTimeSeries, type KnownColumn, run, type RunTranslation, type Translat
 /**
  * Translates an INSERT from `translateDuplicate` (insert-statement.ts) that failed because two of its rows have the
  * same key (21000) in different notation: times as number and as text, or times that the column rounds to the same
- * value. The database compares the keys after casting the cells to the column types. The last row wins; with `merge`,
- * the last non-null cell. Returns `undefined` for other statements, and if a cell is DEFAULT.
+ * value. The database compares the keys after casting the cells to the column types. The last row wins. Returns
+ * `undefined` for other statements, and if a cell is DEFAULT.
  */
 export function* translateRepeatedKeys(text: string, context: TranslationContext): Steps<RunTranslation | undefined> {
   const scanner = new Scanner(text);
@@ -24,19 +24,12 @@ export function* translateRepeatedKeys(text: string, context: TranslationContext
   if (known.length < columns.length || key.length === 0 || key.includes(-1)) return undefined;
   const rows = yield* typedRows(scanner, known);
   const tail = text.slice(scanner.start);
-  if (rows === undefined || !tail.startsWith(seriesConflictClause(head, table, context).trim())) return undefined;
+  if (rows === undefined || !tail.startsWith(seriesConflictClause(table).trim())) return undefined;
   const cells = known.map((_, index) => `c${String(index + 1)}`);
   const keyCells = key.map((index) => cells[index] ?? '').join(', ');
   const input = `(VALUES ${rows}) AS input(${cells.join(', ')}, n)`;
-  const chosen =
-    context.dedupRule === 'merge'
-      ? `${cells.map((cell, index) => merged(cell, key.includes(index))).join(', ')} FROM ${input} GROUP BY ${keyCells}`
-      : `${cells.join(', ')} FROM (SELECT DISTINCT ON (${keyCells}) * FROM ${input} ORDER BY ${keyCells}, n DESC) AS last`;
+  const chosen = `${cells.join(', ')} FROM (SELECT DISTINCT ON (${keyCells}) * FROM ${input} ORDER BY ${keyCells}, n DESC) AS last`;
   return run([`${text.slice(0, head.sourceStart)}SELECT ${chosen} ${tail}`], { rights: STORED_ROW_RIGHTS });
-}
-
-function merged(cell: string, isKey: boolean): string {
-  return isKey ? cell : `(array_agg(${cell} ORDER BY n DESC) FILTER (WHERE ${cell} IS NOT NULL))[1]`;
 }
 
 /**

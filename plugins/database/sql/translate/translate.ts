@@ -57,7 +57,7 @@ const REPEATED_KEY = '21000';
  * Returns what to run instead of a statement that the database just rejected with this SQLSTATE; `undefined` to report
  * the error. If the result is rejected with another SQLSTATE, call this function again with the result. Each call
  * translates something else, so three calls are enough. Translations by SQLSTATE:
- * - 23505: an INSERT into a time-series table; a row with the same key is replaced (or treated as `dedupRule` says);
+ * - 23505: an INSERT into a time-series table; a row with the same key is replaced;
  * - 21000: the same, if two of the rows have the same key in different notation;
  * - 42703, 42883, 42804: integer timestamps and double-quoted text in conditions and assignments, and functions of the
  *   original database;

@@ -1,6 +1,5 @@
 import type { ColumnRole, TableName } from '../../../../src/data/row-batch.ts';
 import type { Dialect } from '../dialects/dialect.ts';
-import type { ConflictRule } from '../insert.ts';
 
 /**
  * Result of translating a statement that may be the original database's SQL
@@ -43,8 +42,6 @@ export interface TranslationContext {
   readonly table: (name: TableName) => KnownTable | undefined;
   /** How new time-series tables become hypertables, if the dialect supports it. */
   readonly hypertables?: Dialect['hypertables'];
-  /** Determines what happens if a row with the same key is already stored; default `override`. */
-  readonly dedupRule?: ConflictRule | undefined;
 }
 
 /** A table in the catalogue, such as a `Table` of the executor's API. */

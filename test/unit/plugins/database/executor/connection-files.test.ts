@@ -94,7 +94,6 @@ describe('a service file', () => {
     assert.deepEqual([settings.database, settings.user, settings.password?.reveal()], ['plant', 'ada', 'hunter2']);
     assert.deepEqual([settings.tls.mode, settings.tls.rootCertificatePath], ['verify-full', '/ca.pem']);
     assert.deepEqual([settings.passwordFile, settings.connectTimeoutMs], ['/passwords', 3000]);
-    assert.deepEqual(settings.ignoredParameters, []);
   });
 
   it('is overridden by the URL and by options', async () => {

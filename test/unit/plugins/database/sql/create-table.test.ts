@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { ColumnRole } from '../../../../../src/data/row-batch.ts';
 import type { ColumnShape } from '../../../../../src/data/table-shape.ts';
 import { DatabaseError } from '../../../../../src/errors.ts';
+import type { Session } from '../../../../../plugins/database/executor/api.ts';
+import { createTable } from '../../../../../plugins/database/executor/catalogue.ts';
 import { createTableStatements } from '../../../../../plugins/database/sql/create-table.ts';
 import { columnRole, engineOf, withEngineMark } from '../../../../../plugins/database/sql/mark.ts';
 import { postgresType } from '../../../../../plugins/database/sql/type-names.ts';
@@ -28,6 +30,28 @@ describe('create table', () => {
       `COMMENT ON COLUMN "cpu"."host" IS 'sluice:primary-tag'`,
       `COMMENT ON COLUMN "cpu"."region" IS 'sluice:tag'`,
     ]);
+  });
+
+  it('without primary tags is keyed by all tags, and refused before PostgreSQL 15, which lacks the constraint', async () => {
+    const shape = {
+      exact: false,
+      columns: [column('ts', 'time', 'TIMESTAMPTZ'), column('host', 'tag', 'VARCHAR', 64)],
+    };
+    const ran: string[] = [];
+    const session = {
+      ask: () => Promise.resolve({ rows: [] }),
+      query: (sql: string) => Promise.resolve(ran.push(sql)),
+    } as unknown as Session;
+    const create = (nullsNotDistinct: boolean) =>
+      createTable(session, { name: 'cpu' }, shape, {}, { hypertables: undefined, nullsNotDistinct });
+    await assert.rejects(create(false), {
+      name: 'DatabaseError',
+      scope: 'table',
+      message: 'cannot create table "cpu": a table with tags but without a primary tag requires PostgreSQL 15 or later',
+    });
+    assert.deepEqual(ran, []);
+    await create(true);
+    assert.match(ran[0] ?? '', /, UNIQUE NULLS NOT DISTINCT \("ts", "host"\)\)$/);
   });
 
   it('makes only the first time a timestamptz, even if its type is TIMESTAMP', () => {

@@ -6,10 +6,11 @@ import { translateWith } from '../../../../../plugins/database/sql/translate/tra
 describe('the dialect', () => {
   it('is determined by the version text and the extensions', () => {
     const postgresql = 'PostgreSQL 18.4 on x86_64-pc-linux-gnu';
-    assert.equal(dialectOf(postgresql, null).name, 'postgresql');
+    assert.deepEqual(dialectOf(postgresql, null), { hypertables: undefined, nullsNotDistinct: true });
     assert.deepEqual(dialectOf(postgresql, 'public').hypertables, { schema: 'public' });
-    assert.equal(dialectOf('CockroachDB CCL v25.4.0 (x86_64-pc-linux-gnu)', null).advisoryLocks, false);
-    assert.equal(dialectOf('something older', null).onConflict, false);
+    const others = ['PostgreSQL 15.0 on x86_64', 'PostgreSQL 14.18 on x86_64', 'CockroachDB CCL v25.4.0 (x86_64)'];
+    const accepts = others.map((version) => dialectOf(version, null).nullsNotDistinct);
+    assert.deepEqual(accepts, [true, false, true]);
   });
 });
 

@@ -210,18 +210,6 @@ describe('an INSERT that failed on an existing key', () => {
     );
   });
 
-  it('follows the rule that is set', () => {
-    const sql = `INSERT INTO meters AS m (ts, location) VALUES (now(), 'a')`;
-    assert.match(
-      afterRefusal(sql, '23505', { ...CONTEXT, dedupRule: 'discard' }) ?? '',
-      /\("ts", "location"\) DO NOTHING$/,
-    );
-    assert.match(
-      afterRefusal(sql, '23505', { ...CONTEXT, dedupRule: 'merge' }) ?? '',
-      /DO UPDATE SET "power" = COALESCE\(EXCLUDED\."power", "m"\."power"\), /,
-    );
-  });
-
   it('lets the database find rows with the same key in different notation, and keeps the last', () => {
     const sql = `INSERT INTO meters (location, ts, power) VALUES ('a', 5, 1), ('a', '1970-01-01 00:00:00.0051Z', lower('2')::int)`;
     const once = afterRefusal(sql, '23505') ?? '';

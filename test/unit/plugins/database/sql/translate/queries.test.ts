@@ -32,6 +32,13 @@ describe('integer times and double-quoted texts in queries of several levels', (
     );
   });
 
+  it('are read where a sample of the table is queried', () => {
+    assertRewritten(
+      `SELECT * FROM meters TABLESAMPLE BERNOULLI (10) WHERE meters.ts = 5{${MS}}`,
+      `SELECT * FROM meters m TABLESAMPLE SYSTEM (10) REPEATABLE (1) WHERE m.ts = 5{${MS}}`,
+    );
+  });
+
   it('are read in queries in conditions and lists, which see the tables around them', () => {
     assertRewritten(
       `SELECT 1 FROM log WHERE EXISTS (SELECT 1 FROM meters WHERE ts > 5{${MS}} AND at = 5{${US}})`,
