@@ -77,7 +77,8 @@ describe('changes in the console', function () {
     const { body } = await rest.get<{ offsets: unknown[] }>(`/connectors/${name}/offsets`);
     assert.deepEqual(body.offsets, []);
     assert.equal((await rest.status(name)).connector.state, 'STOPPED');
-    await page.getByRole('row', { name: `${topic}-0 0 beginning 20 20` }).waitFor();
+    const row = page.getByRole('row', { name: `${topic}-0 0 beginning 20 20` });
+    await row.getByText(/^\d+ (?:s|min) old$/).waitFor();
     await rest.delete(`/connectors/${name}`);
   });
 

@@ -197,6 +197,10 @@ describe('the cluster in the console', function () {
     await dialog.getByText(/in small batches, and receives no others/).waitFor();
     await dialog.getByRole('button', { name: 'Drain' }).click();
     await rowOf(idOf(1)).getByText('Drained').waitFor();
+    await rowOf(idOf(1)).getByText('It can be stopped now.').waitFor();
+    await rowOf(idOf(1))
+      .getByText(/^\d[\d.]* MB of \d[\d.]* GB$/)
+      .waitFor();
     await on.cluster.untilRuns(name, 6, [0, 2]);
 
     await on.cluster.worker(2).kill();

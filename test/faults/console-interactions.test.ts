@@ -145,12 +145,14 @@ describe('what a user does in the console', function () {
     await fixture.send(topic, ['this is no line']);
     await fixture.traceOf(name);
     await page.getByRole('link', { name: 'Skip the record' }).waitFor();
+    assert.equal(await button('Restart failed').getAttribute('class'), '', 'a restart does not help');
     await button('Restart failed').click();
     await page.getByText(/^Restarted, and failed again after [\d.]+ s with the same cause\.$/).waitFor();
     await page.getByRole('link', { name: 'Skip the record' }).click();
     await page.getByText('0 records are delivered again. 1 record is skipped.').waitFor();
     await button('Stop, set and resume').click();
     await page.getByText('The offsets are set.', { exact: true }).waitFor();
+    assert.equal(await page.getByText('What would happen').count(), 0, 'the change is not proposed again');
     await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });

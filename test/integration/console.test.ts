@@ -25,6 +25,7 @@ const CALM: FleetRow = {
   tasks: { RUNNING: 2 },
   workers: ['127.0.0.1:8083'],
   topics: 'topic',
+  tables: 'table',
   rate: 0,
   lag: 0,
   deadLettersPerMinute: 0,
@@ -197,6 +198,28 @@ describe('the console', function () {
       [...(await readFile(PICTURE)).subarray(1, 4)].map((code) => String.fromCharCode(code)).join(''),
       'PNG',
     );
+  });
+
+  it('shows topics and tables in each row, leaves the free width to the reason, and marks no paused task', async () => {
+    const server = await fakeApi(pictureRows());
+    const { port } = server.address() as AddressInfo;
+    const { page } = shown;
+    try {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.goto(`http://127.0.0.1:${String(port)}/ui`);
+      const row = rowOf('warehouse-customers');
+      await row.getByText('sink topic → table').waitFor();
+      const why = await page.getByRole('columnheader', { name: 'Why' }).boundingBox();
+      assert.ok((why?.width ?? 0) > 330, JSON.stringify(why));
+      assert.equal((await row.boundingBox())?.height, 36);
+      assert.equal(await row.locator('.short-of').innerText(), '3/4');
+      await rowOf('archive-invoices').getByText('0/2').waitFor();
+      assert.equal(await rowOf('archive-invoices').locator('.short-of').count(), 0);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+    shown.forgive();
   });
 
   it('sorts by a column, follows its keys, and leads to each connector from its palette', async () => {

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import type { Herder } from '../../herder/herder.ts';
 import type { InternalTopics } from '../../herder/internal-topics.ts';
 import type { PastRebalance } from '../../herder/group/placement.ts';
@@ -41,6 +42,7 @@ export function workerDetailResource(
       version: SLUICE_VERSION,
       startedAt: herder.startedAtMs,
       memoryBytes: process.memoryUsage.rss(),
+      memoryLimitBytes: memoryLimitBytes(),
       cpuCores: cpu.cores(),
       loopDelayMs: Math.round(slowest(views).loopDelaySeconds * 1000),
       isRebalancing: view?.rebalancing ?? false,
@@ -83,6 +85,14 @@ export function workerDetailResource(
       },
     },
   ];
+}
+
+/** The limit of the control group, or the memory of the machine if there is no lower limit. */
+function memoryLimitBytes(): number {
+  const limit = process.constrainedMemory();
+  const total = totalmem();
+  // Without a limit, the value is 0 or larger than the memory.
+  return limit > 0 && limit < total ? limit : total;
 }
 
 function threadViews(views: readonly ThreadView[], places: ReadonlyMap<string, ThreadName>): WorkerDetail['threads'] {

@@ -36,7 +36,11 @@ export const FLEET_ROW = objectOf({
   since: described(TEXT, 'ISO 8601'),
   tasks: described(mapOf(INTEGER), 'number of tasks by state; SILENT: their worker does not answer'),
   workers: arrayOf(TEXT),
-  topics: described(TEXT, 'topics or topics.regex of a sink'),
+  topics: described(TEXT, 'topics or topics.regex of a sink; topics that a source has written'),
+  tables: described(
+    TEXT,
+    'table of a sink, if its configuration determines it; table.include or query.name of a source',
+  ),
   rate: described(nullable(NUMBER), 'records a second in the last five seconds; null: no task is running'),
   lag: described(nullable(NUMBER), 'records that are not delivered; null: unknown'),
   deadLettersPerMinute: NUMBER,

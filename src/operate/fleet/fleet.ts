@@ -5,6 +5,7 @@ import type { TaskFigures } from '../health/verdict.ts';
 import type { StatusStore } from '../../herder/stores/status-store.ts';
 import type { ConnectorHistory, FleetRow, OwnRate } from './fleet-answers.ts';
 import type { FleetHistory } from './fleet-history.ts';
+import { topicsAndTables } from './topics-and-tables.ts';
 
 /** Requests the rates of the other workers; workers that do not answer are left out. */
 export type AskRates = () => Promise<readonly (readonly OwnRate[])[]>;
@@ -25,7 +26,6 @@ export interface FleetLook {
 const SILENT = 'SILENT';
 /** A shorter silence may be a single failed request. */
 const SILENT_MS = 1000;
-const MAX_TOPICS = 200;
 const MAX_WORKERS = 20;
 
 /** The overview of all connectors of the cluster, and the last hour of the connectors that run here. */
@@ -33,13 +33,13 @@ export class Fleet {
   readonly #directory: Pick<ConnectorDirectory, 'names' | 'configOf'>;
   readonly #health: Pick<ConnectorHealth, 'views'>;
   readonly #history: FleetHistory;
-  readonly #statuses: Pick<StatusStore, 'onChange'>;
+  readonly #statuses: Pick<StatusStore, 'onChange' | 'topics'>;
 
   constructor(
     directory: Pick<ConnectorDirectory, 'names' | 'configOf'>,
     health: Pick<ConnectorHealth, 'views'>,
     history: FleetHistory,
-    statuses: Pick<StatusStore, 'onChange'>,
+    statuses: Pick<StatusStore, 'onChange' | 'topics'>,
   ) {
     this.#directory = directory;
     this.#health = health;
@@ -50,6 +50,7 @@ export class Fleet {
   async look(ask: AskWorker, askRates: AskRates): Promise<FleetLook> {
     const health = this.#health;
     const directory = this.#directory;
+    const statuses = this.#statuses;
     const [views, others] = await Promise.all([health.views(ask), askRates()]);
     const rates = merged([this.ownRates(), ...others]);
     const rows = views.map((view): FleetRow => {
@@ -66,7 +67,11 @@ export class Fleet {
         since,
         tasks: countBy(states),
         workers: [...new Set(tasks.map(({ worker }) => worker))].slice(0, MAX_WORKERS),
-        topics: (config['topics'] ?? config['topics.regex'] ?? '').slice(0, MAX_TOPICS),
+        ...topicsAndTables(
+          type,
+          config,
+          statuses.topics(name).map(({ topic }) => topic),
+        ),
         rate: known?.rate ?? null,
         lag,
         deadLettersPerMinute: tasks.reduce((sum, task) => sum + task.deadLettersPerMinute, 0),

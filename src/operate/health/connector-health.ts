@@ -308,7 +308,7 @@ export class ConnectorHealth implements HerderListener {
       reasons: judged.reasons.slice(0, MAX_REASONS).map(hide),
     };
     const times = this.#times[isOwn ? 'own' : 'all'];
-    const since = new Date(times.since(name, judgement.verdict, tasks)).toISOString();
+    const since = new Date(times.since(name, judgement.verdict, tasks, restarts)).toISOString();
     return { name, type, ...judgement, since, verdicts: times.of(name), lag, tasks, silentWorkers, restarts };
   }
 

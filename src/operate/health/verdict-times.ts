@@ -1,3 +1,4 @@
+import type { RestartView } from '../restarts/restart-view.ts';
 import type { TaskFigures } from './verdict.ts';
 import type { Verdict } from './verdicts.ts';
 
@@ -18,16 +19,26 @@ export class VerdictTimes {
 
   /**
    * Since when the connector has the verdict, in milliseconds since the epoch. A stall begins when the longest wait
-   * began.
+   * began. A failure that was not seen to begin is dated by the restart states of what has failed.
    */
-  since(name: string, verdict: Verdict, tasks: readonly TaskFigures[]): number {
+  since(
+    name: string,
+    verdict: Verdict,
+    tasks: readonly TaskFigures[],
+    restarts: readonly Pick<RestartView, 'since'>[] = [],
+  ): number {
     const seen = this.#seen.get(name) ?? [];
     const last = seen.at(-1);
     if (last?.verdict === verdict) return last.sinceMs;
     const waited = tasks.map(({ waitedMs, silentMs = 0, withoutPartitionsMs = 0 }) =>
       Math.max(waitedMs, silentMs, withoutPartitionsMs),
     );
-    const sinceMs = Date.now() - (verdict === 'STALLED' ? Math.max(0, ...waited) : 0);
+    const now = Date.now();
+    const began: Partial<Record<Verdict, number>> = {
+      STALLED: now - Math.max(0, ...waited),
+      FAILED: last === undefined ? Math.min(now, ...restarts.map((restart) => Date.parse(restart.since))) : now,
+    };
+    const sinceMs = began[verdict] ?? now;
     this.#seen.set(name, [...seen, { verdict, sinceMs }].slice(-MAX_VERDICTS));
     return sinceMs;
   }

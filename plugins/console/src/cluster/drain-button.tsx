@@ -30,7 +30,11 @@ export function DrainButton({ worker, all, run }: DrainButtonProps) {
   };
   return (
     <>
-      <Button aria-label={isDraining ? texts.undrainOf(id) : texts.drainOf(id)} onClick={() => setOpen(true)}>
+      <Button
+        aria-label={isDraining ? texts.undrainOf(id) : texts.drainOf(id)}
+        title={isDraining ? undefined : texts.drainHint}
+        onClick={() => setOpen(true)}
+      >
         {isDraining ? texts.undrain : texts.drain}
       </Button>
       <ConfirmDialog

@@ -20,6 +20,8 @@ import { Threads } from './threads.tsx';
 /** Maximum number of workers whose details are requested. */
 const MAX_DETAILS = 50;
 const LONG_TURN_MS = 1000;
+/** Share of its limit from which on the memory of a worker is highlighted. */
+const LOW_MEMORY = 0.9;
 const NUMBERS = [texts.connectors, texts.tasks, texts.memory, texts.cpu, texts.loopDelay, texts.uptime];
 
 interface Group {
@@ -139,11 +141,12 @@ function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
       <td class={row.state === 'running' && !isSilent ? '' : 'warning'}>
         {isSilent ? (since === undefined ? texts.silent : texts.silentFor(minutesText(now - since))) : stateText(row)}
         {isSilent ? <small class="below">{texts.inGroup(stateText(row))}</small> : null}
+        {row.state === 'drained' && !isSilent ? <small class="below">{texts.mayStop}</small> : null}
       </td>
       <td>{detail?.version ?? '–'}</td>
       <td class="number">{row.connectors}</td>
       <td class="number">{row.tasks}</td>
-      <td class="number nowrap">{detail === undefined ? '–' : bytesText(detail.memoryBytes)}</td>
+      <Memory detail={detail} />
       <td class="number" title={texts.cpuHint}>
         {detail?.cpuCores?.toFixed(2) ?? '–'}
       </td>
@@ -159,6 +162,21 @@ function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
       {drain === null ? null : <td>{drain}</td>}
     </tr>
   );
+}
+
+/** Shows the memory of a worker. A worker of an earlier version does not report its limit. */
+function Memory({ detail }: Pick<WorkerRowProps, 'detail'>) {
+  if (detail === undefined) return <td class="number">–</td>;
+  const { memoryBytes: used, memoryLimitBytes: limit } = detail;
+  return (
+    <td class={`number nowrap ${isMemoryLow(used, limit) ? 'warning' : ''}`} title={texts.memoryHint}>
+      {bytesText(used)} {limit === undefined ? null : <small>{texts.ofLimit(bytesText(limit))}</small>}
+    </td>
+  );
+}
+
+function isMemoryLow(used: number, limit = Infinity): boolean {
+  return used >= LOW_MEMORY * limit;
 }
 
 function stateText({ state }: GroupWorkerAnswer): string {

@@ -32,7 +32,7 @@ function withoutWrappers(cause: string): string {
 
 function capital(text: string): string {
   // Other texts may begin with the name of a table or topic, whose case must not change.
-  return /^(?:the|a|no|it|its|nothing|password|there) /.test(text)
+  return /^(?:the|a|no|it|its|nothing|password|there|expected|cannot) /.test(text)
     ? text.charAt(0).toUpperCase() + text.slice(1)
     : text;
 }

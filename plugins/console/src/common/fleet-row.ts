@@ -82,6 +82,7 @@ export function matching(rows: readonly FleetRow[], filters: Filters): readonly 
       (filters.type === '' || row.type === filters.type) &&
       (filters.className === '' || row.className === filters.className) &&
       (filters.worker === '' || row.workers.includes(filters.worker)) &&
-      (text === '' || [row.name, row.topics, row.sentence].some((each) => each.toLowerCase().includes(text))),
+      (text === '' ||
+        [row.name, row.topics, row.tables, row.sentence].some((each) => each.toLowerCase().includes(text))),
   );
 }

@@ -11,6 +11,7 @@ import { texts } from '../texts/connector.ts';
 import { restartOutcome, type Sample } from './action-outcome.ts';
 import { deleteConnector } from './deletion.ts';
 import type { PartProps } from './health.ts';
+import { isFutile } from './restart-text.ts';
 
 export interface ActionsProps {
   readonly name: string;
@@ -56,7 +57,7 @@ export function Actions({ name, health }: PartProps) {
     return undefined;
   };
   const [first, ...others] = actionsOf(health.verdict);
-  const isUrgent = first !== 'restart';
+  const isUrgent = first === 'resume' || (first === 'restartFailed' && !isFutile(health.restarts));
   return (
     <div class="actions">
       <div class="bulk" role="toolbar" aria-label={name}>

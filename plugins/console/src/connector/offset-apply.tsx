@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { ConnectorStateAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { isWritable } from '../common/fleet-store.ts';
+import { hints } from '../common/route.ts';
 import { Button } from '../kit/button.tsx';
 import { TextField } from '../kit/field.tsx';
 import { useLoaded } from '../kit/loaded.tsx';
@@ -45,7 +46,7 @@ export function ApplyOffsets({ name, planned: { preview, isReset } }: ApplyOffse
             name={name}
             label={applyText(steps)}
             mustType={isReset || skipped === null || skipped > 1}
-            onConfirm={() => void runOffsetSteps(name, { steps, change }, steps)}
+            onConfirm={() => void runOffsetSteps(name, { steps, change, skip: hints.value['skip'] }, steps)}
           />
         </>
       )}

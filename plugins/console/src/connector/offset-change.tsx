@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OffsetsPreview } from '../common/answers.ts';
 import { ApiError, connectorPath, requestText } from '../common/api.ts';
 import { exactText, parseExact } from '../common/exact-json.ts';
-import { hints } from '../common/route.ts';
 import { useAction } from '../kit/action.ts';
 import { SelectField, TextField } from '../kit/field.tsx';
 import { Form } from '../kit/form.tsx';
@@ -15,6 +14,8 @@ interface OffsetChangeProps {
   readonly name: string;
   readonly isSink: boolean;
   readonly rows: readonly OffsetRow[];
+  /** A record to propose to skip, as `topic-partition@offset`. */
+  readonly skip: string | undefined;
 }
 
 type Choice = keyof typeof texts.choices;
@@ -30,8 +31,8 @@ const CHOICES = Object.keys(texts.choices) as Choice[];
 const MAX_GIVEN = 200;
 
 /** Lets the user choose offsets, preview the effect, and set them. */
-export function OffsetChange({ name, isSink, rows }: OffsetChangeProps) {
-  const [form, setForm] = useState<ChangeForm>(() => formOf(hints.value['skip']));
+export function OffsetChange({ name, isSink, rows, skip }: OffsetChangeProps) {
+  const [form, setForm] = useState<ChangeForm>(() => formOf(skip));
   const [planned, setPlanned] = useState<PlannedChange | undefined>();
   const { isBusy, problem, report, run } = useAction();
   const { choice, time, given } = form;
@@ -47,7 +48,7 @@ export function OffsetChange({ name, isSink, rows }: OffsetChangeProps) {
       setPlanned({ isReset: choice === 'all', preview: await previewOf(name, target) });
     });
   useEffect(() => {
-    if (hints.value['skip'] !== undefined) void preview();
+    if (skip !== undefined) void preview();
   }, []);
   return (
     <section>
@@ -87,7 +88,7 @@ export function OffsetChange({ name, isSink, rows }: OffsetChangeProps) {
   );
 }
 
-/** The initial form. `skip`: the record that the link proposes to skip, as `topic-partition@offset`. */
+/** The initial form. */
 function formOf(skip: string | undefined): ChangeForm {
   const [, key = '', offset = ''] = /^(.+)@(\d+)$/.exec(skip ?? '') ?? [];
   if (key === '') return { choice: 'earliest', time: '', given: new Map() };

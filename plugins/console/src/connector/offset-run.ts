@@ -10,6 +10,8 @@ import { takeSteps, type ChangeReport, type OffsetsChange, type Step } from './o
 export interface OffsetRun {
   readonly steps: readonly Step[];
   readonly change: OffsetsChange;
+  /** The record that the address proposed to skip when the change began. */
+  readonly skip?: string | undefined;
   readonly report: ChangeReport;
 }
 
@@ -29,14 +31,14 @@ export function forgetOffsetRun(name: string): void {
 /** Runs the remaining steps `left` of a change. `done`: the steps that were completed earlier. */
 export async function runOffsetSteps(
   name: string,
-  { steps, change }: Pick<OffsetRun, 'steps' | 'change'>,
+  { steps, change, skip }: Omit<OffsetRun, 'report'>,
   left: readonly Step[],
   done: readonly Step[] = [],
 ): Promise<void> {
   const send = (method: string, path: string, json?: string) => requestText(method, connectorPath(name) + path, json);
   await takeSteps(left, change, send, (each) => {
     const report = { ...each, done: [...done, ...each.done] };
-    runs.value = new Map(runs.peek()).set(name, { steps, change, report });
+    runs.value = new Map(runs.peek()).set(name, { steps, change, skip, report });
     markUnfinished(name, report.at !== undefined);
   });
   await refresh().catch(() => undefined);

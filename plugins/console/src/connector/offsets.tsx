@@ -1,15 +1,19 @@
+import { useEffect, useState } from 'preact/hooks';
 import type { ConnectorOffsets, Health, OffsetsPreview } from '../common/answers.ts';
 import { connectorPath, request, requestText } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
+import { hints } from '../common/route.ts';
 import '../common/form.css';
-import { clockTime } from '../common/time.ts';
+import { skewMs } from '../common/fleet-store.ts';
+import { clockTime, dateTime, durationText } from '../common/time.ts';
 import { Button } from '../kit/button.tsx';
 import { Async, useLoaded } from '../kit/loaded.tsx';
 import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/offsets.ts';
 import type { PartProps } from './health.ts';
+import { messageReader, readNextTimes } from './next-record-times.ts';
 import { OffsetChange } from './offset-change.tsx';
-import { offsetRun } from './offset-run.ts';
+import { offsetRun, type OffsetRun } from './offset-run.ts';
 import { OffsetRunView } from './offset-run-view.tsx';
 import { offsetText, sinkRows, sourceRows, type OffsetRow } from './offset-rows.ts';
 import './offsets.css';
@@ -25,15 +29,21 @@ export function Offsets({ name, health }: PartProps) {
     <>
       <section>
         <h2>{texts.offsets}</h2>
-        <Async of={loaded}>{(rows) => <OffsetTable rows={rows} at={loaded.at} isSink={isSink} />}</Async>
+        <Async of={loaded}>{(rows) => <OffsetTable name={name} rows={rows} at={loaded.at} isSink={isSink} />}</Async>
         <Button onClick={loaded.reload}>{texts.look}</Button>
       </section>
       {run === undefined ? null : <OffsetRunView name={name} run={run} />}
       {loaded.value === undefined || run?.report.at !== undefined ? null : (
-        <OffsetChange name={name} isSink={isSink} rows={loaded.value} />
+        <OffsetChange name={name} isSink={isSink} rows={loaded.value} skip={skipHint(run)} />
       )}
     </>
   );
+}
+
+/** The record that the address proposes to skip, as `topic-partition@offset`. After a change, it is not proposed again. */
+function skipHint(run: OffsetRun | undefined): string | undefined {
+  const { skip } = hints.value;
+  return skip !== undefined && run?.skip !== skip ? skip : undefined;
 }
 
 async function load(name: string, isSink: boolean): Promise<readonly OffsetRow[]> {
@@ -49,17 +59,34 @@ async function load(name: string, isSink: boolean): Promise<readonly OffsetRow[]
   return sinkRows(earliest, latest, tasks);
 }
 
+/** Returns the timestamps of the next records of partitions with a lag, as they are read; keys are those of the rows. */
+function useNextTimes(name: string, rows: readonly OffsetRow[]): ReadonlyMap<string, number> {
+  const [times, setTimes] = useState<ReadonlyMap<string, number>>(new Map());
+  useEffect(() => {
+    let isOpen = true;
+    setTimes(new Map());
+    const found = (key: string, time: number): void => setTimes((last) => new Map(last).set(key, time));
+    void readNextTimes(rows, messageReader(name), found, () => isOpen);
+    return () => {
+      isOpen = false;
+    };
+  }, [name, rows]);
+  return times;
+}
+
 interface OffsetTableProps {
+  readonly name: string;
   readonly rows: readonly OffsetRow[];
   readonly at: Date;
   readonly isSink: boolean;
 }
 
-function OffsetTable({ rows, at, isSink }: OffsetTableProps) {
+function OffsetTable({ name, rows, at, isSink }: OffsetTableProps) {
+  const times = useNextTimes(name, rows);
   if (rows.length === 0) return <p class="empty">{isSink ? texts.noneOfSink : texts.noneOfSource}</p>;
   const shown = (offset: OffsetRow['current'] | undefined) => offsetText(offset ?? null) ?? texts.beginning;
   const titles = isSink
-    ? [texts.partition, texts.first, texts.position, texts.end, texts.lag]
+    ? [texts.partition, texts.first, texts.position, texts.end, texts.lag, texts.nextRecord]
     : [texts.table, texts.position];
   return (
     <div class="offsets">
@@ -71,6 +98,7 @@ function OffsetTable({ rows, at, isSink }: OffsetTableProps) {
             <td class={isSink ? 'number' : undefined}>{shown(current)}</td>
             {isSink ? <td class="number">{shown(end)}</td> : null}
             {isSink ? <td class="number">{lag?.toLocaleString('en') ?? '–'}</td> : null}
+            {isSink ? <NextRecord time={times.get(key)} /> : null}
           </tr>
         ))}
       </Table>
@@ -78,5 +106,15 @@ function OffsetTable({ rows, at, isSink }: OffsetTableProps) {
         {texts.asOf(clockTime(at))} {rows.length > MAX_ROWS ? texts.more(rows.length - MAX_ROWS) : ''}
       </p>
     </div>
+  );
+}
+
+/** Shows the age of the next record that a sink will deliver; empty if it is not known. */
+function NextRecord({ time }: { readonly time: number | undefined }) {
+  if (time === undefined) return <td class="number" />;
+  return (
+    <td class="number" title={dateTime(time)}>
+      {texts.old(durationText(Date.now() - skewMs.value - time))}
+    </td>
   );
 }

@@ -27,6 +27,11 @@ export function restartText(restart: Restart, now: number, summary = ''): Restar
   return { what, how: texts.attemptAt(count, clockTime(at)), why };
 }
 
+/** Whether every restart was given up because the failure would recur. */
+export function isFutile(restarts: readonly Pick<Restart, 'givenUpFor'>[]): boolean {
+  return restarts.length > 0 && restarts.every(({ givenUpFor }) => givenUpFor === 'kind');
+}
+
 /** Groups restarts that differ only in their task. `others`: the tasks of the group except that of the first restart. */
 export function alike(
   restarts: readonly Restart[],

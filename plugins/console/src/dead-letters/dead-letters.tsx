@@ -66,18 +66,15 @@ function FoundRecords({ name, found, onReplayed }: FoundRecordsProps) {
   const [chosen, setChosen] = useState<Chosen>({ group: '', round: 0 });
   const [started, setStarted] = useState(0);
   const choose = (next: Omit<Chosen, 'round'>): void => setChosen({ ...next, round: chosen.round + 1 });
+  const replay = (group: string, isPreviewed: boolean): void => choose({ group, isPreviewed });
   return (
     <>
       {open.map((group) => (
-        <GroupView key={group.id} name={name} group={group} onReplay={(id) => choose({ group: id })} />
+        <GroupView key={group.id} name={name} group={group} onReplay={replay} />
       ))}
       {done.length === 0 ? null : (
         <Fold title={texts.replayedGroups(done.length)} class="further">
-          {() =>
-            done.map((group) => (
-              <GroupView key={group.id} name={name} group={group} onReplay={(id) => choose({ group: id })} />
-            ))
-          }
+          {() => done.map((group) => <GroupView key={group.id} name={name} group={group} onReplay={replay} />)}
         </Fold>
       )}
       {ungrouped === 0 ? null : <p class="quiet">{texts.ungrouped(ungrouped)}</p>}

@@ -19,7 +19,8 @@ const HEIGHT = 18;
 interface GroupViewProps {
   readonly name: string;
   readonly group: DeadLetterGroup;
-  readonly onReplay: (group: string) => void;
+  /** Called when the user wants to replay the group. `isPreviewed`: the preview has shown that its records would be stored. */
+  readonly onReplay: (group: string, isPreviewed: boolean) => void;
 }
 
 /** Shows a group of records with the same fault: the number, the times and examples. An opened group previews a replay of its records. */
@@ -31,7 +32,11 @@ export function GroupView({ name, group, onReplay }: GroupViewProps) {
   const { examples, count, replayed } = group;
   const shown = examples[example % Math.max(1, examples.length)];
   const { fix } = faultTitle(titleParts(group));
-  const replay = (button: string) => <Button onClick={() => onReplay(group.id)}>{button}</Button>;
+  const replay = (button: string, isPreviewed: boolean) => (
+    <Button class={isPreviewed ? 'primary' : ''} onClick={() => onReplay(group.id, isPreviewed)}>
+      {button}
+    </Button>
+  );
   return (
     <details class="group" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <GroupSummary group={group} />
@@ -45,9 +50,9 @@ export function GroupView({ name, group, onReplay }: GroupViewProps) {
           title={texts.whatNow}
           load={preview}
           isAskedAtOnce={isOpen && replayed < count}
-          whenStored={() => replay(texts.replayNow(count - replayed))}
+          whenStored={() => replay(texts.replayNow(count - replayed), true)}
         >
-          {replay(texts.replayGroup)}
+          {replay(texts.replayGroup, false)}
         </ReplayPreview>
       ) : null}
       {shown === undefined ? null : (

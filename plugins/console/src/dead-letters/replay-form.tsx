@@ -27,6 +27,8 @@ import { SelectionFields } from './selection-fields.tsx';
 export interface Chosen {
   readonly group: string;
   readonly rest?: RestOfReplay;
+  /** The replay is previewed at once, and the button that starts it gets the focus. */
+  readonly isPreviewed?: boolean;
   readonly round: number;
 }
 
@@ -49,6 +51,7 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
   const [preview, setPreview] = useState<PreviewedDeadLettersAnswer | undefined>();
   const { isBusy, problem, report, run } = useAction();
   const select = useRef<HTMLSelectElement>(null);
+  const startButton = useRef<HTMLButtonElement>(null);
   const path = `${connectorPath(name)}/dead-letters`;
   const change = (next: SelectionForm): void => {
     setForm(next);
@@ -56,15 +59,10 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
     setStarted('');
     report('');
   };
-  useEffect(() => {
-    if (chosen.round === 0) return;
-    change({ ...EVERYTHING, group: chosen.group });
-    select.current?.focus();
-  }, [chosen.round]);
-  const look = (): Promise<void> =>
+  const look = (wanted: SelectionForm): Promise<void> =>
     run(async () => {
       setStarted('');
-      const body = bodyOf(form, chosen.rest);
+      const body = bodyOf(wanted, chosen.rest);
       setPreview(undefined);
       setPreview(await request<PreviewedDeadLettersAnswer>('POST', `${path}/preview`, body));
     });
@@ -76,11 +74,23 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
       setStarted(texts.started(id));
       onStarted();
     });
+  useEffect(() => {
+    if (chosen.round === 0) return;
+    const next = { ...EVERYTHING, group: chosen.group };
+    change(next);
+    select.current?.focus();
+    if (chosen.isPreviewed === true) void look(next);
+  }, [chosen.round]);
+  useEffect(() => {
+    // Meanwhile, the user may have moved on.
+    const isFocused = document.activeElement === select.current;
+    if (chosen.isPreviewed === true && isFocused && preview !== undefined && !isBusy) startButton.current?.focus();
+  }, [preview, isBusy]);
   return (
     <>
       <h2>{texts.replay}</h2>
       <p class="quiet">{texts.replayHint}</p>
-      <Form class="form" onSubmit={look}>
+      <Form class="form" onSubmit={() => look(form)}>
         <GroupField
           groups={groups}
           rest={chosen.rest}
@@ -95,7 +105,12 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
           <button type="submit" disabled={isBusy}>
             {texts.preview}
           </button>
-          <Button class="primary" disabled={isBusy || (preview?.records.length ?? 0) === 0} onClick={start}>
+          <Button
+            class="primary"
+            buttonRef={startButton}
+            disabled={isBusy || (preview?.records.length ?? 0) === 0}
+            onClick={start}
+          >
             {texts.start}
           </Button>
           {preview === undefined && started === '' ? <p>{texts.previewFirst}</p> : null}

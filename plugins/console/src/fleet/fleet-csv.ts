@@ -19,6 +19,7 @@ export function fleetCsv(rows: readonly FleetRow[]): string {
       row.lag,
       row.deadLettersPerMinute,
       row.topics,
+      row.tables,
       row.workers.join(' '),
     ]),
   );

@@ -179,7 +179,8 @@ function Row({ row, number, isChosen, toggle }: RowProps) {
         </td>
       )}
       <th scope="row" class="name">
-        <a href={connectorAddress(row.name)}>{row.name}</a> <small title={row.className}>{flowText(row)}</small>
+        <a href={connectorAddress(row.name)}>{row.name}</a>{' '}
+        <small title={`${row.className}: ${flowText(row)}`}>{flowText(row)}</small>
       </th>
       <td class="verdict">
         <VerdictBadge verdict={row.verdict} />
@@ -190,7 +191,7 @@ function Row({ row, number, isChosen, toggle }: RowProps) {
       <td class="why" title={row.sentence}>
         <span>{causeFirst(row.sentence)}</span>
       </td>
-      <td class={running === total ? 'number tasks' : 'number tasks short-of'}>
+      <td class={running === total || row.verdict === 'PAUSED' ? 'number tasks' : 'number tasks short-of'}>
         {running}/{total}
       </td>
       <td class="number">{rateText(row.rate)}</td>
@@ -204,11 +205,11 @@ function Row({ row, number, isChosen, toggle }: RowProps) {
   );
 }
 
-/** `sink` or `source` for a database connector, otherwise the class name. For a sink, the topics follow. */
-function flowText({ type, className, topics }: FleetRow): string {
+/** `sink orders → public.orders`, `source meters → plant-meters`. For a connector that is not of a database, the class name is first. */
+function flowText({ type, className, topics, tables }: FleetRow): string {
   const name = shortClass(className);
-  const kind = name.startsWith('Db') ? type : name;
-  return type === 'sink' && topics !== '' ? `${kind} ← ${topics}` : kind;
+  const [from, to] = type === 'sink' ? [topics, tables] : [tables, topics];
+  return `${name.startsWith('Db') ? type : name} ${from}${to === '' ? '' : ` → ${to}`}`;
 }
 
 /** The height of a row in pixels; must match the style sheet. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import './menu.css';
 
 interface MenuProps {
   readonly title: string;

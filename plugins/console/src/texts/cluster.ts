@@ -14,6 +14,8 @@ export const texts = {
   workers: 'Workers',
   version: 'Version',
   memory: 'Memory',
+  memoryHint: 'The memory of the process, and its limit: that of the container, or the memory of the machine.',
+  ofLimit: (limit: string) => `of ${limit}`,
   cpu: 'CPU (cores)',
   cpuHint: 'Known from the second reading on.',
   uptime: 'Up',
@@ -28,6 +30,8 @@ export const texts = {
   manyWorkers: (shown: number) => `Details of the first ${String(shown)} workers are shown.`,
 
   drain: 'Drain',
+  drainHint: 'Moves its work to the other workers, so that it can be stopped.',
+  mayStop: 'It can be stopped now.',
   undrain: 'Take work again',
   drainOf: (worker: string) => `Drain ${worker}`,
   undrainOf: (worker: string) => `Let ${worker} take work again`,

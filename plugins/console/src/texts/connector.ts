@@ -113,7 +113,7 @@ export const texts = {
   notYet: 'no record yet',
   behind: (lag: string) => `${lag} behind`,
   rows: (rows: string) => `${rows} rows`,
-  workersOf: (workers: string) => `Of ${workers}.`,
+  workersOf: (workers: string) => `Workers: ${workers}.`,
   position: 'Position',
   rowsRead: 'Rows',
   lateRows: 'Late rows',

@@ -42,7 +42,7 @@ export const texts = {
   openInSql: 'Open it in SQL',
   nextRecord: 'Next record',
   wouldSucceed: 'These records would now be stored.',
-  replayNow: (count: number) => `Replay ${count === 1 ? 'it' : `all ${count.toLocaleString('en')}`}`,
+  replayNow: (count: number) => `Replay ${count === 1 ? 'it' : `all ${count.toLocaleString('en')}`}…`,
   replayedGroups: (count: number) => (count === 1 ? '1 group is replayed' : `${String(count)} groups are replayed`),
   previewed: (count: number, outcomes: string) =>
     count === 0 ? 'No record is left.' : `Of the first ${String(count)}: ${outcomes}`,

@@ -27,7 +27,7 @@ export const texts = {
   csv: (count: number) => `Save ${String(count)} as CSV`,
   csvColumns: [
     ...['connector', 'type', 'class', 'verdict', 'since', 'why', 'tasks running', 'tasks'],
-    ...['records/s', 'lag', 'dead letters/min', 'topics', 'workers'],
+    ...['records/s', 'lag', 'dead letters/min', 'topics', 'tables', 'workers'],
   ],
   selectAll: 'Select all connectors shown',
   select: (name: string) => `Select ${name}`,

@@ -12,6 +12,7 @@ export const texts = {
   first: 'First',
   position: 'Committed',
   end: 'End',
+  nextRecord: 'Next record',
   beginning: 'beginning',
   asOf: (time: string) => `As of ${time}.`,
   look: 'Refresh',
@@ -52,8 +53,8 @@ export const texts = {
     set: (count: number) =>
       `Set the offsets of ${count.toLocaleString('en')} ${count === 1 ? 'partition' : 'partitions'}`,
     setAll: 'Remove all offsets of the connector',
-    resume: 'Resume the connector, since it runs now',
-    pause: 'Pause the connector again, since it is paused now',
+    resume: 'Resume the connector',
+    pause: 'Pause the connector again',
   },
   stepStates: { waiting: 'to do', now: 'is being done…', done: 'done', failed: 'failed' },
   typeName: (name: string) => `This cannot be undone. Type ${name} to continue`,

@@ -19,6 +19,7 @@ describe('the cause of a verdict', () => {
       'Task 0 has failed: RuntimeException: password authentication failed for user "a"; it is not restarted, because the failure is of the kind configuration and restart.policy=transient.';
     assert.equal(causeFirst(failed), 'Password authentication failed for user "a" (task 0)');
     assert.equal(causeFirst('The connector has failed: Table x is missing.'), 'Table x is missing');
+    assert.equal(causeFirst('Task 2 has failed: cannot connect.'), 'Cannot connect (task 2)');
     assert.equal(causeFirst('Task 1 has failed: orders.v: not a number.'), 'orders.v: not a number (task 1)');
   });
 

@@ -31,6 +31,7 @@ describe('CSV of the console', () => {
       tasks: { RUNNING: 2, FAILED: 1 },
       workers: ['a:8083', 'b:8083'],
       topics: 'orders',
+      tables: 'shop.orders',
       rate: 1234.5,
       lag: null,
       deadLettersPerMinute: 0,
@@ -39,12 +40,12 @@ describe('CSV of the console', () => {
     const [names, line] = fleetCsv([row]).split('\r\n');
     assert.equal(
       names,
-      'connector,type,class,verdict,since,why,tasks running,tasks,records/s,lag,dead letters/min,topics,workers',
+      'connector,type,class,verdict,since,why,tasks running,tasks,records/s,lag,dead letters/min,topics,tables,workers',
     );
     assert.equal(
       line,
       `"'=HYPERLINK(""x"")",sink,org.example.Sink,LAGGING,2026-01-01T00:00:00Z,"12,345 records behind, and more",` +
-        '2,3,1234.5,,0,orders,a:8083 b:8083',
+        '2,3,1234.5,,0,orders,shop.orders,a:8083 b:8083',
     );
   });
 });

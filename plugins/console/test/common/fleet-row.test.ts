@@ -16,6 +16,7 @@ function row(name: string, more: Partial<FleetRow> = {}): FleetRow {
     tasks: { RUNNING: 1 },
     workers: ['w:1'],
     topics: 'orders',
+    tables: '',
     rate: 1,
     lag: 0,
     deadLettersPerMinute: 0,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Restart } from '../../src/common/answers.ts';
-import { alike, restartText } from '../../src/connector/restart-text.ts';
+import { alike, isFutile, restartText } from '../../src/connector/restart-text.ts';
 
 describe('an automatic restart in the console', () => {
   const restart = (given: Partial<Restart> = {}): Restart => ({
@@ -57,5 +57,13 @@ describe('an automatic restart in the console', () => {
         [3, []],
       ],
     );
+  });
+
+  it('is futile if each of them was given up because the failure would recur', () => {
+    const recurs = restart({ state: 'GIVEN_UP', givenUpFor: 'kind' });
+    assert.ok(isFutile([recurs]));
+    assert.ok(!isFutile([recurs, restart()]));
+    assert.ok(!isFutile([restart({ state: 'GIVEN_UP', givenUpFor: 'attempts' })]));
+    assert.ok(!isFutile([]));
   });
 });

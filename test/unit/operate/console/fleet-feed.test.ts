@@ -15,6 +15,7 @@ const row = (name: string, sentence = 'runs'): FleetRow => ({
   tasks: { RUNNING: 1 },
   workers: ['w:1'],
   topics: 't',
+  tables: '',
   rate: 1,
   lag: 0,
   deadLettersPerMinute: 0,

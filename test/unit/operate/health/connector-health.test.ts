@@ -49,6 +49,17 @@ describe('what the health of connectors is made of', () => {
     assert.ok(times.since('a', 'RUNNING', []) > first);
   });
 
+  it('dates a failure that happened before the first look by the restart state', () => {
+    const times = new VerdictTimes();
+    const failedAt = Date.now() - 60_000;
+    const restarts = [failedAt + 10, failedAt].map((at) => ({ since: new Date(at).toISOString() }));
+    assert.equal(times.since('a', 'FAILED', [], restarts), failedAt);
+    assert.equal(times.since('a', 'FAILED', []), failedAt, 'while it lasts');
+    times.since('b', 'RUNNING', []);
+    assert.ok(times.since('b', 'FAILED', [], restarts) > failedAt, 'the connector was seen running meanwhile');
+    assert.ok(times.since('c', 'LAGGING', [], restarts) > failedAt, 'another verdict');
+  });
+
   it('keeps the last 20 verdicts of a connector, the oldest first', () => {
     const times = new VerdictTimes();
     for (let number = 0; number < 25; number++) times.since('a', number % 2 === 0 ? 'RUNNING' : 'FAILED', []);
