@@ -146,7 +146,8 @@ const PREPEND_SCHEMA = qualifiedStatement(
 
 /**
  * Runs the statements. Unqualified names are looked up in the message's schema first. The search path is local to a
- * transaction, unless the server does not run the statement in one.
+ * transaction, unless the server does not run the statement in one. Such a statement is refused behind a pooler, where
+ * it might run in another backend than the one whose search path was set, and other clients would use that path.
  */
 async function runIn(
   session: Session,
@@ -166,12 +167,20 @@ async function runIn(
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     const runsAlone = error.sqlstate === IN_TRANSACTION && !isWithin && !transaction && prepended !== undefined;
+    if (runsAlone && !session.keepsSettings) throw needsDirectConnection(prepended, error);
     if (runsAlone) await work(false);
     // With IF [NOT] EXISTS, this error means that the desired state already exists.
     else if (doneOn === undefined || error.sqlstate !== doneOn) throw error;
   }
   // Subsequent writes of the transaction use the regular search path.
   if (prepended !== undefined && isWithin) await session.query('RESET search_path', [], options);
+}
+
+function needsDirectConnection(schema: string, cause: DatabaseError): DatabaseError {
+  return new DatabaseError(
+    `the statement cannot run inside a transaction, and behind a connection pooler the schema ${schema} of the message cannot be set outside of one; name the server itself in connection.url`,
+    { scope: 'record', sqlstate: IN_TRANSACTION, cause },
+  );
 }
 
 /** Returns true if the message did not cause the error: missing privileges, rejected credentials, aborted writes. */

@@ -202,7 +202,7 @@ export class FeedSet {
 
   #skipRow(label: string, error: DataError): void {
     const feed = this.#feeds.get(label);
-    if (feed !== undefined) feed.counts.unspelledRows++;
+    if (feed !== undefined) feed.counts.skippedRows++;
     this.#context.logger.error(`Skipped a row (errors.tolerance=all): ${error.message}`);
   }
 

@@ -135,9 +135,11 @@ function filledColumns(
   });
 }
 
-/** The structure of a table, as far as the log describes it: names and types of the columns, and the replica identity. */
+/**
+ * The structure of a table, as far as the log describes it: names and types of the columns, and the key columns of the replica
+ * identity.
+ */
 function structureOf({ schema, name, columns }: TableDefinition, identity: readonly string[]): TableStructure {
-  const isKey = identity.length > 0 && identity.length < columns.length;
   const keyColumns = identity.map((key) => columns.findIndex((column) => column.name === key) + 1);
   return {
     schema,
@@ -152,7 +154,7 @@ function structureOf({ schema, name, columns }: TableDefinition, identity: reado
       default: null,
       missing: null,
     })),
-    key: isKey ? { name: `${name}_pkey`.slice(0, 63), columns: keyColumns } : null,
+    key: keyColumns.length > 0 ? { name: `${name}_pkey`.slice(0, 63), columns: keyColumns } : null,
   };
 }
 

@@ -10,7 +10,7 @@ export class TableFeed implements TaskPart {
   table: SourceTable;
   reader: FeedReader;
   writer: RecordWriter;
-  readonly counts = { rows: 0, records: 0, lateRows: 0, passedOver: 0, unspelledRows: 0, failures: 0 };
+  readonly counts = { rows: 0, records: 0, lateRows: 0, passedOver: 0, skippedRows: 0, failures: 0 };
   #error: string | undefined;
   /** Number of failures because of a changed table since the last page. */
   #failuresInARow = 0;

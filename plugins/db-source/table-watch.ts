@@ -77,7 +77,8 @@ const VIEWS = ownStatement(
   `SELECT n.nspname, c.relname
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('v', 'm') AND c.relpersistence <> 't'
-    AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_?timescaledb)_'
+    AND n.nspname NOT IN ('information_schema', 'timescaledb_information', 'timescaledb_experimental')
+    AND n.nspname !~ '^(pg|_timescaledb)_'
   ORDER BY n.nspname, c.relname LIMIT 1000`,
 );
 

@@ -64,10 +64,14 @@ export class FileSourceTask implements SourceTask {
   async #open(): Promise<ByteInput | undefined> {
     if (this.#file === null) return undefined;
     const stored = (await this.#context?.offset(this.#partition))?.['position'] ?? null;
-    if (stored !== null && typeof stored !== 'number') throw new ConnectError('Offset position is the incorrect type');
-    const input = await openFile(this.#file, stored ?? 0);
+    if (stored !== null && typeof stored !== 'number' && typeof stored !== 'bigint') {
+      throw new ConnectError('Offset position is the incorrect type');
+    }
+    // No file is large enough for a position beyond this limit, so that nothing is read from there.
+    const position = Math.min(Number(stored ?? 0), Number.MAX_SAFE_INTEGER);
+    const input = await openFile(this.#file, position);
     if (input === undefined) this.#logMissing(this.#file);
-    else this.#position = stored ?? 0;
+    else this.#position = position;
     return input;
   }
 

@@ -60,7 +60,9 @@ async function alterSourceOffsets(config: ConnectorConfig, offsets: readonly Sou
 function problemOf(partition: SourceOffset['partition'], offset: NonNullable<SourceOffset['offset']>) {
   if (!('position' in offset)) return "Offset objects should either be null or contain the key 'position'";
   const position = offset['position'];
-  if (typeof position !== 'bigint' && !Number.isSafeInteger(position)) {
+  const isLong =
+    typeof position === 'bigint' ? BigInt.asIntN(64, position) === position : Number.isSafeInteger(position);
+  if (!isLong) {
     return "The value for the 'position' key in the offset is expected to be a Long value";
   }
   if (Number(position) < 0) return "The value for the 'position' key in the offset should be a non-negative value";

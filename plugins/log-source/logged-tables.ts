@@ -36,7 +36,7 @@ export class LoggedTables {
   }
 
   /** Stores the form of a table. The columns are those of the log, with details from the catalogue for columns that still exist. */
-  async learn({ oid, schema, name, columns }: Relation): Promise<void> {
+  async learn({ oid, schema, name, identity: identityKind, columns }: Relation): Promise<void> {
     const { executor, settings, records, json } = this.#parts;
     const listed = { oid, schema, name };
     this.#jsonRows.delete(oid);
@@ -65,7 +65,8 @@ export class LoggedTables {
       };
     });
     const keyColumns = known.keyColumns.filter((key) => columns.some((column) => column.name === key));
-    const identity = columns.filter(({ isIdentity }) => isIdentity).map((column) => column.name);
+    const identity =
+      identityKind === 'f' ? [] : columns.filter(({ isIdentity }) => isIdentity).map((each) => each.name);
     const table = records.table({ ...listed, columns: described, keyColumns }, identity);
     this.#forms.set(oid, table);
     const rows = json === undefined ? undefined : table.json?.(json);

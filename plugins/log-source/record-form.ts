@@ -49,7 +49,8 @@ export interface RecordForm {
   streamOpened(): void;
   /**
    * @param definition has the columns of the rows, in the order of the values
-   * @param identity columns of the replica identity at the time of the changes; `undefined` in a snapshot
+   * @param identity key columns of the replica identity at the time of the changes, none if the identity is FULL; `undefined` in a
+   * snapshot
    */
   table(definition: TableDefinition, identity: readonly string[] | undefined): TableForm;
   /** Makes the records of changed structures (`ddl-triggers.ts`). If absent or `undefined`, there are no such records. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { openExecutor, parseConnectionUrl } from '../../plugins/database/executor/open-executor.ts';
+import { ChangeRunner } from '../../plugins/db-sink/change-runner.ts';
 import { ReplicationConnection } from '../../plugins/database/executor/replication.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { sourceConfig } from '../support/connectors.ts';
@@ -156,6 +157,28 @@ for (const mode of ['transaction', 'session'] as const) {
         assert.deepEqual(shown.body['data'], [['2026-01-01 17:30:00+05:30']]);
       } finally {
         await api.close();
+      }
+    });
+
+    it('a statement that cannot run in a transaction leaves no search path to other clients', async () => {
+      const db = await database('bounced');
+      const sql = new SqlClient(db);
+      const { database: bounced } = await started(db, { default_pool_size: '1' });
+      const executor = openExecutor(parseConnectionUrl(bounced.url), { logger: silentLogger });
+      const other = new SqlClient(bounced);
+      try {
+        await sql.run('create schema plant', 'create table plant.t (n int8)', 'create table t (n int8)');
+        const index = { sql: 'CREATE INDEX CONCURRENTLY i ON t (n)', kind: 'create', schema: 'plant' } as const;
+        const statement = { ...index, table: 't', origin: { kind: 'line', line: 1 } as const };
+        const runner = new ChangeRunner(executor, db.database, silentLogger);
+        const [fault] = await runner.run(statement, new AbortController().signal);
+        assert.match(fault?.message ?? '', /the schema "plant" of the message cannot be set/);
+        await executor.close();
+        assert.deepEqual(await other.rows('show search_path'), [['"$user", public']]);
+        assert.deepEqual(await sql.rows(`select from pg_class where relname = 'i'`), []);
+      } finally {
+        await executor.close();
+        await Promise.all([sql.close(), other.close()]);
       }
     });
 

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { texts } from '../../plugins/console/src/texts/editor.ts';
+import { builtInPlugins } from '../../src/worker/built-in-plugins.ts';
 import { importsBelow, importsOf } from '../support/imports.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -44,6 +46,12 @@ describe('the console for browsers', () => {
       values.map((each) => each.getText()),
       [],
     );
+  });
+
+  it('offers only purposes for which the worker has a plugin', async () => {
+    const classes = (await builtInPlugins({ strictJson: false })).map(({ className }) => className);
+    const missing = texts.cards.filter((card) => !classes.some((each) => each.endsWith(`.${card.class}`)));
+    assert.deepEqual(missing, []);
   });
 
   it('finds schemas that import no other code of the worker', () => {

@@ -43,6 +43,15 @@ describe('the findings of the doctor for the tables of a source (M12)', function
     assert.deepEqual(topics, [`p-${db.database}-readings-json_db`]);
   });
 
+  it('names views of a schema with a name like those of TimescaleDB, but no views of TimescaleDB', async () => {
+    const schemas = ['timescaledb_information', 'timescaledb_experimental', 'timescaledb_copy'];
+    for (const schema of schemas) {
+      await sql.run(`create schema ${schema}`, `create view ${schema}.seen as select * from readings`);
+    }
+    const { told } = await findings({ 'table.include': 'readings,timescaledb_.*' });
+    assert.deepEqual(told[0], ['warn', 'views', 'are skipped: timescaledb_copy.seen']);
+  });
+
   it('counts skipped tables if there are many', async () => {
     const { told } = await findings({ 'table.include': 'days_.*,readings' });
     assert.equal(told.filter(([, about]) => about?.startsWith('table days_')).length, 5);

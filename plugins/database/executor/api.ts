@@ -47,6 +47,8 @@ export interface RowGauge {
 
 /** Statements on one pinned connection. Errors are DatabaseErrors with scope and SQLSTATE. */
 export interface Session {
+  /** False behind a pooler: settings outside a transaction would stay in a backend that other clients use. */
+  readonly keepsSettings: boolean;
   query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
   /** Runs an internal statement, with `search_path` set to `pg_catalog` for its duration. */
   ask(

@@ -38,6 +38,10 @@ export class ReadSession implements ReadingSession {
     this.#timeZone = options.timeZone === 'UTC' ? undefined : options.timeZone;
   }
 
+  get keepsSettings(): boolean {
+    return !this.#connection.hasSharedBackends;
+  }
+
   async query(sql: string, parameters: Parameters = [], options: StatementOptions = {}): Promise<QueryResult> {
     this.#requireOpen();
     return this.#run(this.#pipeline(sql, parameters, 0), options);

@@ -146,6 +146,7 @@ class RehearsingTransaction implements Rehearsal {
       },
     };
     this.#inner = {
+      keepsSettings: session.keepsSettings,
       query: async (sql, parameters, options) => {
         this.#record(sql);
         return session.query(sql, parameters, limit.options(options));

@@ -34,6 +34,10 @@ export class PinnedSession implements Session {
     this.#localSettings = connection.hasSharedBackends ? settingsOf(options, true) : [];
   }
 
+  get keepsSettings(): boolean {
+    return !this.#connection.hasSharedBackends;
+  }
+
   async query(
     sql: string,
     parameters: readonly (string | null)[] = [],

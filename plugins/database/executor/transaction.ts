@@ -107,6 +107,7 @@ class WritingTransaction implements Transaction {
       copyIn: (...call) => this.#guarded(() => connection.copyIn(...call)),
     };
     this.#inner = {
+      keepsSettings: session.keepsSettings,
       query: (...call) => session.query(...call),
       ask: (...call) => session.ask(...call),
       stream: (...call) => session.stream(...call),

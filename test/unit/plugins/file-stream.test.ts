@@ -119,6 +119,15 @@ describe('the file connectors', () => {
     await task.stop();
   });
 
+  it('wait at a stored position that no file reaches, as of a Long that a number cannot represent', async () => {
+    const file = join(folder, 'short');
+    await writeFile(file, 'a\n');
+    const task = new FileSourceTask();
+    await task.start(sourceContext({ file }, { position: 2n ** 63n - 1n }));
+    assert.deepEqual(await task.poll(), []);
+    await task.stop();
+  });
+
   it('wait for a file that does not exist yet', async () => {
     const file = join(folder, 'later');
     const task = new FileSourceTask();
@@ -163,10 +172,12 @@ describe('the file connectors', () => {
     const alter = async (partition: SourceCoordinates | null, offset: SourceCoordinates | null) =>
       fileSource.alterOffsets?.(config, [{ partition, offset }]);
     assert.equal(await alter({ filename: 'f' }, { position: 3 }), true);
+    assert.equal(await alter({ filename: 'f' }, { position: 2n ** 63n - 1n }), true);
     assert.equal(await alter({ anything: 1 }, null), true);
     for (const [partition, offset, message] of [
       [{ filename: 'f' }, { x: 1 }, "Offset objects should either be null or contain the key 'position'"],
       [{ filename: 'f' }, { position: 'abc' }, /is expected to be a Long value$/],
+      [{ filename: 'f' }, { position: 2n ** 63n }, /is expected to be a Long value$/],
       [{ filename: 'f' }, { position: -1 }, /should be a non-negative value$/],
       [null, { position: 1 }, 'Partition objects cannot be null'],
       [{ other: 'f' }, { position: 1 }, "Partition objects should contain the key 'filename'"],

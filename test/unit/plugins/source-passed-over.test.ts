@@ -9,7 +9,7 @@ const OPTIONS = { logger: silentLogger, emitsLateRows: false, lookBackMs: 60_000
 
 describe('rows that a source has skipped', () => {
   let nowMs = 0;
-  const counts = { rows: 0, records: 0, lateRows: 0, passedOver: 0, unspelledRows: 0, failures: 0 };
+  const counts = { rows: 0, records: 0, lateRows: 0, passedOver: 0, skippedRows: 0, failures: 0 };
   const feed = { name: 'orders', table: { oid: OID } as SourceTable, counts };
   let passedOver: PassedOver;
 

@@ -1,6 +1,7 @@
 import type { WorkerFlow } from '../common/answers.ts';
 import { rateText, short, shortClass } from '../common/format.ts';
 import { connectorAddress, sqlAddress } from '../common/addresses.ts';
+import { quotedName, quotedTable } from '../common/sql-names.ts';
 import { texts } from '../texts/connector.ts';
 import { addedUp, flowBoxes, timeText, type FlowBox } from './flow.ts';
 import './flow-picture.css';
@@ -87,13 +88,10 @@ function Tables({ workers, isSink }: FlowPictureProps) {
         workers.flatMap((each) => each.parts),
         ({ counts }) => counts['rows'] ?? null,
       );
-  return <Names items={tables} addressOf={tableAddress} text={(rows) => texts.rows(short(rows))} />;
-}
-
-/** Address of the SQL view with a statement that selects rows of the table. The table name may be `schema.table`. */
-function tableAddress(table: string): string {
-  const quoted = table.split('.').map((part) => (/^[a-z_][a-z0-9_]*$/.test(part) ? part : `"${part}"`));
-  return sqlAddress(`select * from ${quoted.join('.')} limit 100`);
+  // A sink reports tables without their schemas, so that a dot belongs to the name.
+  const quoted = isSink ? quotedName : quotedTable;
+  const addressOf = (table: string): string => sqlAddress(`select * from ${quoted(table)} limit 100`);
+  return <Names items={tables} addressOf={addressOf} text={(rows) => texts.rows(short(rows))} />;
 }
 
 interface NamesProps {

@@ -1,3 +1,4 @@
+import { quotedName } from '../common/sql-names.ts';
 import { run, isFailure, type Session } from './sql-api.ts';
 
 /** A table that the user may see, with its columns. */
@@ -27,14 +28,10 @@ const MAX_COLUMNS = 5000;
 export function tablesOf(rows: readonly (readonly string[])[]): readonly SqlTable[] {
   const found = new Map<string, { name: string; type: string }[]>();
   for (const [schema = '', table = '', name = '', type = ''] of rows) {
-    const key = schema === 'public' ? quoted(table) : `${quoted(schema)}.${quoted(table)}`;
+    const key = schema === 'public' ? quotedName(table) : `${quotedName(schema)}.${quotedName(table)}`;
     const columns = found.get(key) ?? [];
     columns.push({ name, type });
     found.set(key, columns);
   }
   return [...found].map(([name, columns]) => ({ name, columns }));
-}
-
-function quoted(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,4 +1,5 @@
 import type { DeadLetterGroup } from '../common/answers.ts';
+import { quotedName, quotedTable } from '../common/sql-names.ts';
 
 type Fault = Pick<DeadLetterGroup, 'stage' | 'message' | 'sqlstate' | 'table' | 'column' | 'class'>;
 
@@ -20,22 +21,14 @@ export function faultTitle({ stage, message, sqlstate, table, column, class: cla
   const [, length] = TOO_LONG.exec(message ?? '') ?? [];
   if (sqlstate === '22001' && isFilled(table) && isFilled(column)) {
     const type = length === undefined ? 'its type' : `varchar(${length})`;
-    const fix = `alter table ${quoted(table)} alter column ${quoted(column)} type text`;
+    const fix = `alter table ${quotedTable(table)} alter column ${quotedName(column)} type text`;
     return { title: `${column} is too long for ${type}`, chips, fix };
   }
   if (sqlstate === '23502' && isFilled(table) && isFilled(column)) {
-    const fix = `alter table ${quoted(table)} alter column ${quoted(column)} drop not null`;
+    const fix = `alter table ${quotedTable(table)} alter column ${quotedName(column)} drop not null`;
     return { title: `${column} is NULL, and its column takes none`, chips, fix };
   }
   return { title: isFilled(message) ? message : (kind ?? ''), chips, fix: undefined };
-}
-
-/** Quotes a table or column name. A table name may be `schema.table`. */
-function quoted(name: string): string {
-  return name
-    .split('.')
-    .map((part) => (/^[a-z_][a-z0-9_]*$/.test(part) ? part : `"${part.replaceAll('"', '""')}"`))
-    .join('.');
 }
 
 function isFilled(part: string | null | undefined): part is string {

@@ -105,7 +105,7 @@ export const texts = {
       what: 'Sends the rows of tables, and new rows, to topics.',
     },
     {
-      class: 'LogSourceConnector',
+      class: 'PostgresConnector',
       title: 'Change log → Kafka',
       what: 'Sends every insert, update and delete, in order.',
     },
