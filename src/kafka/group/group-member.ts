@@ -179,15 +179,14 @@ export class GroupMember {
    */
   async leave(timeoutMs: number): Promise<void> {
     const { groupId, instanceId } = this.#options;
-    const wasJoining = this.#state === 'joining';
-    const wasLost = this.#state === 'lost';
+    const stateBefore = this.#state;
     this.#endGeneration('left');
     // Without its member id, this member could not leave, and the group would wait for the session timeout.
     await this.#groupJoin.settleId(timeoutMs);
     // The broker would not process LeaveGroup until it has responded to the pending JoinGroup.
-    if (wasJoining) this.#cluster.dropCoordinatorConnection(groupId);
+    if (stateBefore === 'joining') this.#cluster.dropCoordinatorConnection(groupId);
     const { memberId } = this;
-    if (memberId === '' || wasLost || instanceId !== undefined) return;
+    if (memberId === '' || stateBefore === 'lost' || instanceId !== undefined) return;
     const leaving = leaveGroup(this.#cluster, groupId, memberId).catch((error: unknown) => {
       this.#debug({ reason: toError(error).message }, 'Failed to leave the group');
     });

@@ -56,7 +56,7 @@ async function prepared(columns: Readonly<Record<string, Cell[]>>): Promise<RowB
   };
   const denied = new DatabaseError('must be owner of table t', { scope: 'caller', sqlstate: '42501' });
   const growth = { grow: () => Promise.reject(denied) } as unknown as SchemaGrowth;
-  const preparation = new TablePreparation({} as Catalogue, growth);
+  const preparation = new TablePreparation({} as unknown as Catalogue, growth);
   return (await preparation.prepare(batch, shape, { dedupRule: 'override', unknownColumns: 'fault' }, TABLE)).batch;
 }
 
