@@ -3,6 +3,7 @@ import { ConnectError, RetriableError, toError, type SourceTaskContext } from '.
 import {
   beginWithAttempts,
   DatabaseError,
+  isRollback,
   isUnavailable as mayRecover,
   isUnreachableOrFull,
   type Executor,
@@ -68,9 +69,12 @@ export class SourceConnection {
   }
 }
 
-/** Returns true if the same request may succeed later. */
+/**
+ * Returns true if the same request may succeed later, also if the server rolled it back because of other transactions. A
+ * standby does so when the primary removes rows that a query still reads (40001).
+ */
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof DatabaseError && mayRecover(error);
+  return error instanceof DatabaseError && (mayRecover(error) || isRollback(error));
 }
 
 /** Returns true if the server cannot be reached or accepts no connections. Then a successful connection proves that it has recovered. */

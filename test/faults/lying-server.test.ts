@@ -89,7 +89,8 @@ describe('the HTTP API on a server that rolls transactions back with 40001', fun
   let api: IngestFixture;
 
   before(async () => {
-    api = await IngestFixture.start({}, async (access) => {
+    // The proxy logs in itself and asks for no password.
+    api = await IngestFixture.start({ 'trust.authentication': 'warn' }, async (access) => {
       server = await LyingServer.start(access, { failing: { share: 0.2, seed: 3 } });
       return server.database;
     });
@@ -121,7 +122,7 @@ describe('the HTTP API on a server that rolls transactions back with 40001', fun
 
   it('runs each statement once', async () => {
     await repeatedly(async (n) => {
-      return (await api.post('/restapi/sql', `INSERT INTO statements VALUES (${String(n)})`)).status;
+      return (await api.post('/restapi/insert', `INSERT INTO statements VALUES (${String(n)})`)).status;
     });
     const counted = await api.rows('SELECT count(*), count(DISTINCT n) FROM statements');
     assert.deepEqual(counted, [[String(REQUESTS), String(REQUESTS)]]);
@@ -138,7 +139,9 @@ describe('a source on a server that rolls transactions back with 40001', functio
       await sql.run('create table t (n int8 primary key)');
       const retries = { 'connection.attempts': '1000', 'connection.backoff.ms': '10', 'query.interval.ms': '10' };
       const reading = { mode: 'incrementing', 'table.include': 't', 'topic.prefix': 'p', 'fetch.max.rows': '100' };
+      server.isFailing = false;
       source = await RunningSource.start(sourceConfig(server.database, { ...reading, ...retries }));
+      server.isFailing = true;
       for (let first = 0; first < ROWS; first += 500) {
         await sql.run(`insert into t select generate_series(${String(first)}, ${String(first + 499)})`);
         await source.untilRows(first + 500);

@@ -41,13 +41,15 @@ export class LyingServer {
   readonly #sessions = new Set<LyingSession>();
   /** Statements that were made to fail with 40001. */
   failures = 0;
+  /** Whether statements are made to fail as `failing` says. */
+  isFailing = true;
 
   private constructor(server: Server, target: TestDatabase, lies: Lies) {
     this.#server = server;
     this.#target = target;
     const random = randomFrom(lies.failing?.seed ?? 0);
     const fails = (): boolean => {
-      if (lies.failing === undefined || random() >= lies.failing.share) return false;
+      if (lies.failing === undefined || !this.isFailing || random() >= lies.failing.share) return false;
       this.failures += 1;
       return true;
     };
