@@ -206,7 +206,7 @@ describe('the cluster in the console', function () {
     await shown.page.goto(`${on.cluster.worker(0).url}/ui#/cluster`);
     for (const index of [0, 1, 2])
       await rowOf(idOf(index))
-        .getByText(/^\d.* MB$/)
+        .getByText(/^\d.* MB of \d/)
         .waitFor();
     assert.equal(await shown.page.getByText('Leader', { exact: true }).count(), 1);
     await shown.page.getByRole('link', { name: 'Internal topics' }).click();

@@ -89,7 +89,10 @@ export async function transactionFinding(
   return fail(about, 'the user lacks Write', remedy);
 }
 
-/** The worker starts without Sluice's own topic, so its problems are warnings. */
+/**
+ * The worker starts without Sluice's own topic, so its problems are warnings.
+ * @internal
+ */
 export async function internalTopicFindings(
   { topics }: DistributedWorkerConfig,
   check: Pick<TopicCheck, 'findings'>,
