@@ -216,7 +216,10 @@ describe('SQL in the console', () => {
     it('reads, and offers nothing that writes', async () => {
       await shown.page.goto(`${worker.url}/ui#/cluster`);
       await shown.page.getByText('Read only').waitFor();
-      await shown.page.getByText(/ MB of /).first().waitFor();
+      await shown.page
+        .getByText(/ MB of /)
+        .first()
+        .waitFor();
       assert.equal(await shown.page.getByRole('button', { name: /Drain/ }).count(), 0);
       await shown.page.getByRole('link', { name: 'Loggers' }).click();
       await shown.page.getByRole('rowheader', { name: 'root' }).waitFor();
