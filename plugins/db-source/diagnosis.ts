@@ -74,7 +74,7 @@ async function tableFindings(
     findings.push(ok('tables', `${String(read.length)} to read: ${named(read.map(tableLabel))}`));
   if (settings.notify)
     findings.push(
-      ...ownershipFindings(
+      ...triggerFindings(
         read.map(({ name }) => name),
         rights,
       ),
@@ -82,14 +82,16 @@ async function tableFindings(
   return findings;
 }
 
-function ownershipFindings(
+function triggerFindings(
   read: readonly { readonly schema: string; readonly name: string }[],
   rights: Awaited<ReturnType<typeof readTableRights>>,
 ): Finding[] {
   const foreign = read.filter((name) =>
-    rights.some(({ table, owns }) => table.schema === name.schema && table.name === name.name && !owns),
+    rights.some(
+      ({ table, rights: held }) => table.schema === name.schema && table.name === name.name && !held.has('TRIGGER'),
+    ),
   );
   if (foreign.length === 0) return [];
-  const message = `triggers require the privileges of the owner; these tables are polled instead: ${named(foreign.map((name) => tableLabel({ name })))}`;
-  return [warn('notify', message, 'GRANT the role of the owner to the user, or set notify=false')];
+  const message = `triggers require the privilege TRIGGER; these tables are polled instead: ${named(foreign.map((name) => tableLabel({ name })))}`;
+  return [warn('notify', message, 'GRANT TRIGGER on the tables to the user, or set notify=false')];
 }

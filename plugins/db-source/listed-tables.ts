@@ -78,7 +78,7 @@ async function countedRows(
   timeoutMs: number,
 ): Promise<Pick<SourceTableInfo, 'rows' | 'precision'>> {
   if (timeoutMs <= 0) return { rows: null, precision: 'estimate' };
-  const sql = `SELECT count(*) FROM (SELECT 1 FROM ${quoteTable(name)} LIMIT ${String(MAX_COUNTED + 1)}) counted`;
+  const sql = `SELECT pg_catalog.count(*) FROM (SELECT 1 FROM ${quoteTable(name)} LIMIT ${String(MAX_COUNTED + 1)}) counted`;
   try {
     const { rows } = await read(executor, sql, AbortSignal.timeout(timeoutMs), timeoutMs);
     const count = Number(rows[0]?.[0] ?? 0);

@@ -29,12 +29,13 @@ export interface ChangeFormOptions {
 }
 
 /**
- * Makes the records of `cdc_db`: each change becomes one or more SQL statements that the sink executes. All records go to partition 0, because they must
+ * Makes the records of `cdc_db`. An inserted row, or a row of a snapshot, becomes a message with the values of its columns. Every
+ * other change becomes one or more SQL statements that the sink executes. All records go to partition 0, because they must
  * be executed in order.
  */
 export class ChangeForm implements RecordForm {
   readonly #options: ChangeFormOptions;
-  /** OIDs of the tables that the current stream has already described. */
+  /** OIDs of the tables for which a record that creates them was already made since the stream was opened. */
   readonly #created = new Set<number>();
 
   constructor(options: ChangeFormOptions) {
@@ -105,7 +106,7 @@ export class ChangeForm implements RecordForm {
     if (table === null) return [];
     for (const { name } of filledColumns(before, after)) {
       logger.warn(
-        `Column ${name} of table ${table.schema}.${table.name} was added with values that differ from row to row; the rows that exist in the target have other ones`,
+        `Column ${name} was added to table ${table.schema}.${table.name} with a default that is evaluated for each row; in the rows that already exist, the values in the target differ from those in the source`,
       );
     }
     const { topic } = settings.topicOf(table);

@@ -240,7 +240,7 @@ export const sourceOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. The triggers `sluice_notify` and `sluice_notify_update` are created on each table. In mode `timestamp`, a running source then also reads rows whose time is more than `timestamp.delay.ms` ago when they are inserted.',
+      'Whether triggers notify the source of new rows, so that they are read at once instead of within `poll.interval.ms`. A trigger `sluice_notify` is created on each table, in mode `timestamp` usually also `sluice_notify_update`. In mode `timestamp`, a running source then also reads rows whose time is more than `timestamp.delay.ms` ago when they are inserted.',
     group: READS,
     width: 'SHORT',
     displayName: 'Notify',

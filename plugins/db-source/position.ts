@@ -7,7 +7,10 @@ import { TransactionSet } from './transaction-set.ts';
  * times, the number for incrementing columns. Key values are in text format.
  */
 export type TablePosition =
-  /** No row was read yet. Reading starts with rows from this value on, or with all rows if it is undefined. */
+  /**
+   * Reading starts with the rows that have this value or a later one, or with all rows if it is undefined. Used if no row was
+   * read yet, and if the key of the last row can no longer be used.
+   */
   | { readonly kind: 'from'; readonly at: bigint | undefined }
   /** Position in a table with a unique key: the value and key of the last row that was read. */
   | { readonly kind: 'after'; readonly at: bigint; readonly key: readonly string[] }
@@ -57,8 +60,8 @@ export function toOffset(stored: StoredPosition, kind: OrderKind): SourceCoordin
 
 /**
  * Parses an offset. A user may write it as `{"timestamp_us":…}` or `{"timestamp":"2026-01-31 08:00:00"}`. If the number of key
- * columns (`keyWidth`) has changed, the key is ignored, and reading resumes at the value. Throws an error that contains the
- * expected format if the offset is invalid.
+ * columns (`keyWidth`) has changed, the key is ignored, and reading resumes at the value. Throws an error if
+ * the offset is invalid. Unless the problem is the text of `timestamp`, the error contains the expected format.
  */
 export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth: number | undefined): StoredPosition {
   const { timestamp, key, rows, xid, sent, since_us: from, since, timeline, oid } = offset;

@@ -25,8 +25,9 @@ export interface QueryBounds {
  * as many of them are skipped as were already read. Values are literals, so that each statement is planned for them.
  *
  * Results have the columns of the table and an additional column with the transaction that wrote the row, or NULL. The statements
- * run with the session's search path, because row-level security policies may need it. Therefore, all other names in the
- * statements are qualified.
+ * run with the session's search path, because row-level security policies may need it. So that the path does not affect the
+ * statements themselves, the names of their tables, functions, types and operators are qualified. The only exception is the
+ * comparison of rows whose key has a type of an extension.
  */
 export class TableQuery {
   readonly #order: TableOrder;
@@ -107,7 +108,10 @@ export class TableQuery {
     return `SELECT t.*, ${WRITER} FROM ${this.#source}${this.#where(conditions)} ORDER BY ${this.#ordering}`;
   }
 
-  /** Counts the rows after one position and up to another. */
+  /**
+   * Counts the rows after one position and up to another. All rows with the value of a position without a key count as rows
+   * after it, even those that were already read.
+   */
   count(after: TablePosition, notAfter: TablePosition): string {
     const conditions = [this.#after(after), `NOT (${this.#after(notAfter)})`];
     return `SELECT pg_catalog.count(*) FROM ${this.#source}${this.#where(conditions)}`;
@@ -210,8 +214,8 @@ function operator(sign: string): string {
 
 /**
  * Returns a condition that is false if the name now belongs to another table. When the change is detected, the rows of the new
- * table are read from the start, so the reader of the old table must not read them as well. The table is locked before the name
- * is resolved.
+ * table are read from the start, so the reader of the old table must not read them as well. PostgreSQL
+ * locks the table in FROM before it evaluates this condition, so the name cannot be given to another table between the two.
  */
 function identity({ oid, name }: SourceTable): string[] {
   if (oid === undefined) return [];

@@ -60,7 +60,7 @@ export async function startOnFreePorts<T>(
       if (tries < PORT_TRIES) continue;
       const taken = ports.filter((_, index) => free[index] === false).join(', ');
       throw new ConnectError(
-        `Other processes take the ports of this machine before they can be used, ${String(tries)} times in a row; now ${taken}`,
+        `The start failed ${String(tries)} times, because other processes took the chosen ports first. At the last attempt, these ports were taken: ${taken}`,
         { cause: error },
       );
     }

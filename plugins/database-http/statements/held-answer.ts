@@ -34,8 +34,8 @@ export function claimBytes(maxBytes: number): number {
  *
  * holding -> whole: The result has ended. Status, headers and `time` are final, and no database connection is used while the
  *            answer is sent.
- * holding -> streaming: The result has more bytes than are held. JSON results do so only if `query.max.bytes` allows it. The last keys
- *            of the body and trailers report what is known at the end, and a failure truncates the body.
+ * holding -> streaming: The result has more bytes than are held. This happens to a JSON result only if `query.max.bytes` is greater than
+ *            the number of held bytes, because JSON results are truncated at `query.max.bytes`. The last keys of the body and trailers report what is known at the end, and a failure truncates the body.
  */
 export class HeldAnswer {
   /** Waits for the client while the answer is streamed. */

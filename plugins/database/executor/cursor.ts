@@ -49,7 +49,7 @@ async function read(cursor: Cursor<Row>, rows: number): Promise<QueryResult> {
         return;
       }
       const page = toQueryResult(result ?? EMPTY_RESULT, chunk);
-      // The command tag counts all rows so far, and arrives with the last chunk only.
+      // The command tag arrives with the last chunk only, so the rows of each chunk are counted here.
       resolve(chunk.length > 0 ? { ...page, rowCount: chunk.length } : page);
     });
   });

@@ -2,7 +2,7 @@ import type { TableName } from '../../../src/data/row-batch.ts';
 import { ownStatement } from '../sql/own-statement.ts';
 import type { Executor } from './api.ts';
 
-export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE' | 'TRUNCATE';
+export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE' | 'TRUNCATE' | 'TRIGGER';
 
 /** Privileges of a user on a table. */
 export interface TableRights {
@@ -11,19 +11,18 @@ export interface TableRights {
   readonly rights: ReadonlySet<TableRight>;
   /** True if all columns may be read. */
   readonly readsAll: boolean;
-  readonly owns: boolean;
 }
 
 const MAX_TABLES = 10_000;
-const RIGHTS: readonly TableRight[] = ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'];
+const RIGHTS: readonly TableRight[] = ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER'];
 
 const TABLES = ownStatement(
   'doctor: rights on tables',
   `SELECT n.nspname, c.relname,
     n.allowed AND has_any_column_privilege(c.oid, 'SELECT'), n.allowed AND has_any_column_privilege(c.oid, 'INSERT'),
     n.allowed AND has_any_column_privilege(c.oid, 'UPDATE'), n.allowed AND has_table_privilege(c.oid, 'DELETE'),
-    n.allowed AND has_table_privilege(c.oid, 'TRUNCATE'), n.allowed AND has_table_privilege(c.oid, 'SELECT'),
-    pg_has_role(c.relowner, 'USAGE')
+    n.allowed AND has_table_privilege(c.oid, 'TRUNCATE'), n.allowed AND has_table_privilege(c.oid, 'TRIGGER'),
+    n.allowed AND has_table_privilege(c.oid, 'SELECT')
   FROM pg_catalog.pg_class c
   JOIN (SELECT oid, nspname, has_schema_privilege(oid, 'USAGE') AS allowed FROM pg_catalog.pg_namespace) n
     ON n.oid = c.relnamespace
@@ -45,7 +44,6 @@ export async function readTableRights(executor: Executor, signal: AbortSignal): 
     table: { schema: schema ?? '', name: name ?? '' },
     rights: new Set(RIGHTS.filter((_, index) => cells[index] === 't')),
     readsAll: cells[RIGHTS.length] === 't',
-    owns: cells[RIGHTS.length + 1] === 't',
   }));
 }
 

@@ -9,8 +9,8 @@ const NINE = 57;
 
 /**
  * Converts the integer at [start, end), in units of `precision`, to microseconds since the epoch, rounding down.
- * Returns a number if the result is below 2^53, else a bigint; `undefined` if the text is not an integer, if
- * nanoseconds exceed 64 bits, and outside PostgreSQL's range (4714 BC to 294276).
+ * Returns a number if the result is a safe integer, else a bigint. Returns `undefined` if the text is not an integer,
+ * if nanoseconds exceed 64 bits, or if the time is outside PostgreSQL's range (4714 BC to 294276).
  */
 export function unixMicros(
   text: string,
@@ -58,7 +58,7 @@ export function narrow(value: bigint): number | bigint {
   return value >= -9_007_199_254_740_991n && value <= 9_007_199_254_740_991n ? Number(value) : value;
 }
 
-/** Removes the digits of a time in microseconds that `precision` does not include. */
+/** Rounds a time in microseconds down to a whole unit of `precision`. The result is in microseconds. */
 export function floorTo(precision: Precision, micros: number): number {
   const unit = MICROS_PER_UNIT[precision];
   return unit === 1 ? Math.floor(micros) : Math.floor(micros / unit) * unit;

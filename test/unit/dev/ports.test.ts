@@ -66,7 +66,7 @@ describe('ports', () => {
       };
       await assert.rejects(
         startOnFreePorts([wanted], start),
-        /^ConnectError: Other processes take the ports .* 5 times in a row; now \d+$/,
+        /^ConnectError: The start failed 5 times, because other processes took the chosen ports first\. .* taken: \d+$/,
       );
       assert.equal(tries, 5);
     });

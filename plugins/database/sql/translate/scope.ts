@@ -8,7 +8,10 @@ export interface Columns {
   readonly isComplete: boolean;
 }
 
-/** Sources whose columns are unknown: functions, unknown tables, other kinds of queries. */
+/**
+ * The columns of a source that is not analyzed: the result of a function, a table that is not in the catalogue, or a query
+ * that is not a SELECT (such as VALUES, or INSERT with RETURNING).
+ */
 export const UNKNOWN_COLUMNS: Columns = { list: [], isComplete: false };
 
 export function columnsOf(table: KnownTable | undefined): Columns {
