@@ -15,11 +15,18 @@ export interface JavaConnect {
   readonly jars: string;
 }
 
-const JARS: JarSet = {
+const CONNECT: JarSet = {
   title: 'Kafka Connect 4.3.1',
   name: 'connect-4.3.1',
   pom: fileURLToPath(new URL('java-connect/pom.xml', import.meta.url)),
   megabytes: 44,
+};
+/** Connect with Debezium's connector for PostgreSQL. */
+export const DEBEZIUM: JarSet = {
+  title: 'Kafka Connect 4.3.1 with Debezium 3.6.0',
+  name: 'connect-4.3.1-debezium-3.6.0',
+  pom: fileURLToPath(new URL('java-debezium/pom.xml', import.meta.url)),
+  megabytes: 50,
 };
 const STOP_MS = 20_000;
 const LOG4J = `rootLogger.level=warn
@@ -33,16 +40,17 @@ rootLogger.appenderRef.out.ref=out
 `;
 
 /**
- * Returns Java and the jars of Connect, which Maven downloads once (24 MB). If either is missing, returns the reason as
- * a sentence.
+ * Returns Java and the jars of Connect, which Maven downloads once. If either is missing, returns the reason as a
+ * sentence.
  */
-export async function findJavaConnect(environment = process.env): Promise<JavaConnect | string> {
+export async function findJavaConnect(jarSet = CONNECT): Promise<JavaConnect | string> {
+  const environment = process.env;
   const java = await findJava(environment);
   if (java === undefined) return 'there is no Java 17 or later';
-  const cached = cachedJars(environment, JARS);
+  const cached = cachedJars(environment, jarSet);
   if (cached === undefined && !(await hasMaven(environment))) return 'there is no Maven (mvn)';
   try {
-    const jars = cached ?? (await fetchJars(environment, undefined, JARS));
+    const jars = cached ?? (await fetchJars(environment, undefined, jarSet));
     return { program: java.program, jars: classPath(jars) };
   } catch (error) {
     return toError(error).message;
