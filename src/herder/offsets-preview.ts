@@ -93,11 +93,11 @@ export async function previewSink(
 }
 
 /**
- * Where a consumer with this committed offset resumes. Without an offset, or if retention has deleted the record at the
- * offset, `auto.offset.reset` decides; `undefined`: the consumer fails (`none`).
+ * Where a consumer with this committed offset resumes. Without an offset, or if the offset is out of the range of the
+ * partition, `auto.offset.reset` decides; `undefined`: the consumer fails (`none`).
  */
 function resumesAt(offset: number | null | undefined, { first, end }: Bounds, offsetReset: string): number | undefined {
-  if (offset !== undefined && offset !== null && offset >= first) return Math.min(offset, end);
+  if (offset !== undefined && offset !== null && offset >= first && offset <= end) return offset;
   if (offsetReset === 'none') return undefined;
   return offsetReset === 'latest' ? end : first;
 }

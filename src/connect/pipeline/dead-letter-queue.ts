@@ -61,7 +61,12 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
         settings: {},
       });
     }
-    await clients.producer.connect();
+    try {
+      await clients.producer.connect();
+    } catch (error) {
+      await clients.producer.close();
+      throw error;
+    }
     return new DeadLetterQueue(id, options, clients.producer, logger);
   }
 

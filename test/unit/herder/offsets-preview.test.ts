@@ -34,8 +34,8 @@ async function counts(offsetReset: string, committed: number | undefined, target
 describe('the effect of an offset change of a sink', () => {
   const end: OffsetTarget = { to: 'latest' };
 
-  it('depends on auto.offset.reset if the group has no offset, or retention has deleted its record', async () => {
-    for (const committed of [undefined, 4]) {
+  it('depends on auto.offset.reset if the group has no offset, or one that is out of range', async () => {
+    for (const committed of [undefined, 4, 21]) {
       assert.deepEqual(await counts('earliest', committed, end), [0, 10]);
       assert.deepEqual(await counts('latest', committed, end), [0, 0]);
       assert.deepEqual(await counts('latest', committed, { to: 'earliest' }), [10, 0]);
