@@ -161,7 +161,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 3600000,
     importance: 'LOW',
-    documentation: 'Milliseconds after which the key that signs requests between workers is rotated.',
+    documentation: 'Milliseconds after which the key that signs requests between workers is rotated; 0 means never.',
     validator: between(0, 2147483647),
   },
   'inter.worker.key.generation.algorithm': {
