@@ -78,7 +78,8 @@ export const distributedOptions = declareOptions({
     type: 'STRING',
     default: '',
     importance: 'LOW',
-    documentation: 'Name that brokers show for requests of this worker, for example `connect-1`.',
+    documentation:
+      'Part of the client ids with which the worker joins its group and reads its internal topics, for example `connect-1`.',
   },
   'send.buffer.bytes': {
     type: 'INT',

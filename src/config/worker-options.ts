@@ -268,7 +268,7 @@ export const ownWorkerOptions = declareOptions({
     default: 60000,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds for which code may block the event loop of a thread before the thread is terminated. The task whose code blocked the event loop becomes FAILED; the other tasks of the thread continue in a new thread.',
+      'Milliseconds for which code may block the event loop of a thread before the thread is terminated. The task whose code blocked the event loop becomes FAILED; the other tasks of the thread continue in another thread.',
     validator: atLeast(100),
   },
   services: {
