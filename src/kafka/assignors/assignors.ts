@@ -4,7 +4,9 @@ import { RangeAssignor } from './range-assignor.ts';
 import { RoundRobinAssignor } from './round-robin-assignor.ts';
 import { StickyAssignor } from './sticky-assignor.ts';
 
-/** Creates the assignor of one member. Sticky assignors remember the member's last assignment. */
+/**
+ * Creates the assignor of one member, because the sticky assignors remember the member's last assignment or generation.
+ */
 export function createAssignor(name: AssignorName): Assignor {
   switch (name) {
     case 'range':

@@ -130,7 +130,7 @@ export class OwnedPartitions {
     this.#fetcher.assign(this.owned);
   }
 
-  /** Revokes all partitions. Concurrent calls share one notification of the listener. */
+  /** Releases all partitions and notifies the listener. Concurrent calls share one notification. */
   release(how: 'revoked' | 'lost'): Promise<void> {
     this.#releasing ??= this.#notifyAndDrop(how).finally(() => {
       this.#releasing = undefined;
