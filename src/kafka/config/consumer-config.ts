@@ -69,10 +69,10 @@ const ASSIGNORS: Readonly<Record<string, AssignorName>> = lookupTable({
 });
 
 /**
- * Internal property: an id of the workers of which one at a time runs this consumer. It may be set only if no other
- * running consumer has the same `client.id`. Unless `group.instance.id` is set, the group member uses
- * `<client.id>-<owner>` as its client id, so that a stale member of the same owner can be recognized. All other
- * requests use `client.id`.
+ * Internal property: the owner of this consumer, which is an id of a set of workers. Only one of these workers at a
+ * time runs the consumer. The property may be set only if no other running consumer has the same `client.id`. Unless
+ * `group.instance.id` is set, the group member uses `<client.id>-<owner>` as its client id, so that a stale member of
+ * the same owner can be recognized. All other requests use `client.id`.
  */
 export const MEMBER_OWNER = 'sluice.group.member.owner';
 

@@ -7,8 +7,8 @@ import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 export type PartitionsById = ReadonlyMap<string, readonly number[]>;
 
 /**
- * A ConsumerGroupHeartbeat request (KIP-848). Fields that are `undefined` are not set or have not changed since the
- * last one.
+ * A ConsumerGroupHeartbeat request (KIP-848). Fields that are `undefined` are not set, or have not changed since the
+ * last heartbeat.
  */
 export interface MemberHeartbeat {
   readonly groupId: string;
