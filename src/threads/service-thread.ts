@@ -20,7 +20,10 @@ const MIN_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 60_000;
 /** If the services run for this time without a failure, the back-off is reset. */
 const STABLE_MS = 60_000;
-/** A thread that hangs during shutdown is terminated after this time. */
+/**
+ * A thread that hangs during shutdown is terminated after this time or after `task.hang.timeout.ms`, if that is
+ * shorter.
+ */
 const STOP_HANG_MS = 5000;
 
 /**
