@@ -51,8 +51,9 @@ interface Run {
  * when the instance is being stopped, and only for a limited time. A connector that hangs can therefore be deleted, changed and
  * restarted.
  *
- * States: none -> starting -> running (task configurations published) -> none. PAUSED and STOPPED connectors have no instance.
- * A failed start is not repeated until the configuration or the target state changes, or the connector is restarted.
+ * States: none -> starting -> running -> none. An instance that has become running publishes its task configurations.
+ * PAUSED and STOPPED connectors have no instance. A failed start is not repeated until the configuration or the target
+ * state changes, or the connector is restarted.
  */
 export class ConnectorSupervisor {
   readonly #name: string;
