@@ -30,7 +30,8 @@ const STOP_HANG_MS = 5000;
  * The thread in which the services of the worker run (property `services`). If it ends unexpectedly, the services are
  * restarted in a new thread, at the same addresses.
  *
- *   new --start--> running <--> waiting to restart --stop--> stopped
+ *   new --start--> running <--> waiting to restart
+ *   any --stop--> stopped
  */
 export class ServiceThread {
   readonly #options: ServiceThreadOptions;

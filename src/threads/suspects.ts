@@ -94,7 +94,7 @@ export class Suspects {
   }
 }
 
-/** Adds the records of an end. If they overlap earlier suspects, only the intersection remains suspect. */
+/** Adds the records of an end. If they overlap suspects of earlier ends, these are reduced to the intersection. */
 function narrowed(known: readonly Suspect[], found: readonly RecordRange[], ending: Ending): readonly Suspect[] {
   const overlapping = known.flatMap((suspect) => {
     const overlaps = found.flatMap((range) => overlap(suspect, range) ?? []);
