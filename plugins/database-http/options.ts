@@ -116,7 +116,7 @@ export const serviceOptions = declareOptions({
     default: 5 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Maximum size of a query response in bytes; further rows are left out. A response of up to 5 MB is held until the query has ended. A longer response is sent while its rows are read, so a failure cuts it off.',
+      'Maximum size of a JSON query response in bytes; further rows are left out. A response of up to 5 MB is held until the query has ended. A longer response is sent while its rows are read, so a failure cuts it off.',
     validator: atLeast(1024),
   },
   'query.held.bytes': {
@@ -124,7 +124,7 @@ export const serviceOptions = declareOptions({
     default: 64 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Maximum size of all held query responses together, in bytes; one user has at most half of it. A response is held until its query has ended. If there is no memory for a response of more than 64 kB within `database.http.connection.wait.ms`, the request returns 503.',
+      'Maximum size of all query responses that are held until their queries have ended, in bytes; one user has at most half of it. If there is no memory for a response of more than 64 kB within `database.http.connection.wait.ms`, the request returns 503.',
     validator: atLeast(5 * 1024 * 1024),
   },
   'client.timeout.ms': {
@@ -155,7 +155,8 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 150,
     importance: 'MEDIUM',
-    documentation: 'Maximum number of open HTTP connections. Requests on further connections return 503.',
+    documentation:
+      'Maximum number of open HTTP connections of each listener. If no idle connection can be closed, requests on further ones return 503.',
     validator: atLeast(1),
   },
   'address.connections': {
@@ -163,7 +164,7 @@ export const serviceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Maximum number of open HTTP connections of one client address. Default: the value of `database.http.max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. If an address is at its limit, a new connection replaces the longest idle connection of this address. If `database.http.max.connections` is reached, a new connection replaces the longest idle connection of the address that has the most connections. A new connection counts as idle only after `database.http.client.headers.timeout.ms` or its first request. Until then, it is closed only for a client with another address, and only if its own address has more than half of `database.http.max.connections`.',
+      'Maximum number of open HTTP connections of one client address on each listener. Default: the value of `database.http.max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. If an address is at its limit, a new connection replaces the longest idle connection of this address. If `database.http.max.connections` is reached, a new connection replaces the longest idle connection of the address that has the most connections. A new connection counts as idle only after `database.http.client.headers.timeout.ms` or its first request. Until then, it is closed only for a client with another address, and only if its own address has more than half of `database.http.max.connections`. The same applies to a connection whose request is still arriving.',
     validator: nullOr(atLeast(1)),
   },
   'access.log': {

@@ -72,7 +72,7 @@ export const sourceOptions = declareOptions({
     default: 1,
     importance: 'LOW',
     documentation:
-      'Maximum number of rows in a record. The rows of a record belong to one table, have the same record key and come from one fetch. A record has at most 1,000,000 characters. With 1, `line_tsd` has a record for each line; with more, lines are separated by newlines.',
+      'Maximum number of rows in a record. The rows of a record belong to one table, have the same record key and come from one fetch. A record of several rows has at most 1,000,000 characters. With 1, `line_tsd` has a record for each line; with more, lines are separated by newlines.',
     validator: atLeast(1),
     group: OUTPUT,
     width: 'SHORT',
@@ -229,7 +229,7 @@ export const sourceOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Initial length of the period whose rows a query reads, in milliseconds (not the pause between queries); 0 for all rows up to the present. Queries follow each other without a pause until the present is reached. Periods without rows are skipped. The period doubles after each query that takes less than half a second.',
+      'Initial length of the period whose rows a query reads, in milliseconds (not the pause between queries); 0 for all rows up to the present. Queries follow each other without a pause until the present is reached. Periods without rows are skipped. The period doubles after each query that takes less than half a second, and is halved after one that takes more than five seconds. If no index begins with the time column, and for `query`, each query reads all rows up to the present.',
     validator: atLeast(0),
     group: READS,
     width: 'SHORT',

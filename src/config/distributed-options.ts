@@ -78,7 +78,8 @@ export const distributedOptions = declareOptions({
     type: 'STRING',
     default: '',
     importance: 'LOW',
-    documentation: 'Name that brokers show for requests of this worker, for example `connect-1`.',
+    documentation:
+      'Part of the client ids with which the worker joins its group and reads its internal topics, for example `connect-1`.',
   },
   'send.buffer.bytes': {
     type: 'INT',
@@ -161,7 +162,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 3600000,
     importance: 'LOW',
-    documentation: 'Milliseconds after which the key that signs requests between workers is rotated.',
+    documentation: 'Milliseconds after which the key that signs requests between workers is rotated; 0 means never.',
     validator: between(0, 2147483647),
   },
   'inter.worker.key.generation.algorithm': {

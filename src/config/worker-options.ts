@@ -58,7 +58,8 @@ export const commonWorkerOptions = declareOptions({
     type: 'LONG',
     default: 5000,
     importance: 'LOW',
-    documentation: 'Milliseconds within which all tasks together must shut down. After this time, they are abandoned.',
+    documentation:
+      'Milliseconds within which all tasks together must shut down. After this time, the threads of the remaining tasks are terminated.',
   },
   'offset.flush.interval.ms': {
     type: 'LONG',
@@ -77,7 +78,7 @@ export const commonWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Directories with plugins as npm packages, for example `/opt/plugins,/opt/acme`. Java plugins in them are ignored.',
+      'Directories of npm packages with plugins, or names of installed packages, for example `/opt/plugins,@acme/webhooks`. Java plugins are ignored.',
     validator: distinctList({ emptyAllowed: false, nullAllowed: true }),
   },
   'metrics.sample.window.ms': {
@@ -170,7 +171,7 @@ export const restOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Host name at which other workers reach this one. Default: the host of the listener, or without one the first external IPv4 address of the machine.',
+      'Host name at which other workers reach this one. Default: the host of the listener, or the first external IPv4 address of the machine if the listener has no host, `0.0.0.0` or `::`.',
   },
   'rest.advertised.port': {
     type: 'INT',
@@ -267,7 +268,7 @@ export const ownWorkerOptions = declareOptions({
     default: 60000,
     importance: 'MEDIUM',
     documentation:
-      'Milliseconds for which code may block the event loop of a thread before the thread is terminated. The task whose code blocked the event loop becomes FAILED; the other tasks of the thread continue in a new thread.',
+      'Milliseconds for which code may block the event loop of a thread before the thread is terminated. The task whose code blocked the event loop becomes FAILED; the other tasks of the thread continue in another thread.',
     validator: atLeast(100),
   },
   services: {
@@ -314,7 +315,7 @@ export const ownWorkerOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether the console refuses changes and previews of messages. The option does not affect the REST API.',
+      'Whether the console refuses changes, dry runs and lists of the tables of a database. The option does not affect the REST API.',
   },
   'console.title': {
     type: 'STRING',
@@ -359,7 +360,7 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Topic for state that Kafka Connect does not have: restart counts, the history of configurations, and replays of dead letters. Default: `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. The topic is compacted, with one partition and the replication factor of the config topic. If the topic cannot be created, the worker keeps this state in memory. A standalone worker does not use it.',
+      'Topic for state that Kafka Connect does not have: restart counts, the history of configurations, and replays of dead letters. Default: `<config.storage.topic>-sluice`. The history includes secrets, so protect this topic like the config topic. The topic is compacted, with one partition and the replication factor of the config topic. If the topic cannot be created or used, the worker keeps this state in memory. A standalone worker does not use it.',
   },
   'history.max.changes': {
     type: 'INT',

@@ -21,7 +21,10 @@ export interface ConnectorStatusInfo {
   readonly type: 'sink' | 'source' | 'unknown';
 }
 
-/** Connectors and tasks with their statuses, as recorded in the stores. Unknown names throw a RequestError with status 404. */
+/**
+ * Connectors and tasks with their statuses, as recorded in the stores. For unknown names, the methods throw a
+ * RequestError with status 404 unless they document another result.
+ */
 export class ConnectorDirectory {
   readonly #configs: ConfigStore;
   readonly #statuses: StatusStore;
@@ -76,7 +79,10 @@ export class ConnectorDirectory {
     return status;
   }
 
-  /** Returns the plugin of a connector, or `undefined` if it is not installed on this worker. */
+  /**
+   * Returns the plugin of a connector, or `undefined` if the connector does not exist or the plugin is not installed
+   * here.
+   */
   plugin(connector: string): ConnectorPlugin | undefined {
     const config = this.#configs.connector(connector)?.config ?? {};
     const className = config['connector.class'];

@@ -21,7 +21,7 @@ export interface ConnectorOffsetsDependencies {
   readonly plugins: PluginRegistry;
   readonly resolver: ConfigResolver;
   readonly clients: Pick<TaskClients, 'admin' | 'sinkOffsetReset'>;
-  /** Resolves when the tasks of a stopped connector have ended or were abandoned. */
+  /** Resolves when the tasks of a stopped or deleted connector have ended or were abandoned. */
   readonly tasksEnded: (connector: string) => Promise<void>;
   /** Set if `exactly.once.source.support` is `enabled`. */
   readonly exactlyOnce: ExactlyOnce | undefined;

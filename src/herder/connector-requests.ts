@@ -50,9 +50,10 @@ export interface ConnectorRequestsDependencies {
 }
 
 /**
- * Requests of clients: changes to the config store, which are written one at a time, and restarts. The caller must have
- * validated the configurations (herder/validation.ts). Throws a NotOwnerError if another worker must process the request, and a
- * RequestError with status 404 for unknown connectors and tasks.
+ * Requests of clients and of other workers: changes to the config store, which are written one at a time, restarts, and
+ * the parts and failed records of tasks. The caller must have validated the configurations (herder/validation.ts).
+ * Throws a NotOwnerError if another worker must process the request, and a RequestError with status 404 for unknown
+ * connectors and tasks.
  */
 export class ConnectorRequests {
   readonly #configs: HerderStores['configs'];
@@ -227,7 +228,7 @@ export class ConnectorRequests {
     await this.#ownership.settledLead();
   }
 
-  /** Writes the level to the config topic. Every worker of the cluster reads it from there and applies it. */
+  /** Writes the level to the config topic. Every running worker of the cluster reads it from there and applies it. */
   async setClusterLogLevel(logger: string, level: LogLevel): Promise<void> {
     await this.#change(`writing the level of logger ${logger} to the config topic`, () =>
       this.#configs.putLoggerLevel(logger, level),
@@ -235,8 +236,8 @@ export class ConnectorRequests {
   }
 
   /**
-   * States of the parts (tables) of a task. The list is empty while the task is not running. Throws a NotOwnerError unless this
-   * worker owns the task.
+   * States of the parts (tables) of a task. The list is empty if the task has no parts or is not running. Throws a
+   * NotOwnerError unless this worker owns the task.
    */
   async taskParts(id: TaskId): Promise<readonly TaskPart[]> {
     await this.#ownership.requireTask(id, `Unknown task: ${taskText(id)}`);

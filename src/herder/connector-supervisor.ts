@@ -20,7 +20,7 @@ export interface ConnectorSupervisorDependencies {
   readonly connectors: ConnectorHost;
   readonly liveConfigs: LiveConfigs;
   readonly statuses: StatusWriter;
-  /** True if an automatic start must be delayed, because the instance has recently failed on another worker. */
+  /** True if the instance has failed, here or on another worker, and its next automatic restart is not due yet. */
   readonly isHeld: () => boolean;
   /** Writes task configurations to the config topic. */
   readonly publish: (configs: readonly ConnectorConfig[]) => Promise<void>;
@@ -51,8 +51,9 @@ interface Run {
  * when the instance is being stopped, and only for a limited time. A connector that hangs can therefore be deleted, changed and
  * restarted.
  *
- * States: none -> starting -> running (task configurations published) -> none. PAUSED and STOPPED connectors have no instance.
- * A failed start is not repeated until the configuration or the target state changes, or the connector is restarted.
+ * States: none -> starting -> running -> none. An instance that has become running publishes its task configurations.
+ * PAUSED and STOPPED connectors have no instance. A failed start is not repeated until the configuration or the target
+ * state changes, or the connector is restarted.
  */
 export class ConnectorSupervisor {
   readonly #name: string;
@@ -69,16 +70,17 @@ export class ConnectorSupervisor {
   }
 
   /**
-   * Resolves when the instance has been started or stopped as the config store and the placement require. A start may
-   * still be in progress.
+   * Starts or stops the instance as the config store and the placement require. Resolves when an instance has been
+   * stopped, but does not wait for the end of a start.
    */
   async reconcile(): Promise<void> {
     await this.#queue.run(() => this.#reconcileNow());
   }
 
   /**
-   * Resolves with true when the instance has started and has tried to publish its tasks, and with `false` if it failed to
-   * start. For a PAUSED or STOPPED connector, which has no instance, resolves with true.
+   * Resolves with true when the instance has started and has tried to publish its tasks, and with `false` if it failed
+   * to start or its start is delayed (`isHeld`). For a PAUSED or STOPPED connector, which has no instance, resolves
+   * with true.
    */
   async settled(): Promise<boolean> {
     return (await this.#run?.started) ?? this.#appliedState !== 'STARTED';

@@ -25,7 +25,7 @@ export class ConnectorTopics implements HerderListener {
     this.#logger = logger;
   }
 
-  /** Called for each batch of records. Returns early if the topic is already known. */
+  /** Called repeatedly for each topic that a task reads or writes, at most about once per second. */
   onTopic({ connector, task }: TaskId, topic: string): void {
     if (!this.#tracking.enabled || this.#statuses.hasTopic(connector, topic)) return;
     const key = `${topic}:${connector}`;

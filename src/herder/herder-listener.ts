@@ -14,13 +14,13 @@ export interface RestartTarget {
 export type ConnectorChange = 'configuration' | 'target state';
 
 /**
- * Notifications for a feature of the worker on which the herder does not depend. All methods are optional. Listeners are called
- * in the order in which they were added. A listener must not throw.
+ * Methods that the herder calls to notify the features of the worker, without depending on these features. All methods
+ * are optional. Listeners are called in the order in which they were added. A listener must not throw.
  */
 export interface HerderListener {
   /** The worker has read the internal topics, has joined its cluster and is starting its assigned work. */
   onStarted?(): void;
-  /** Work was assigned. `isLeader` is true if this worker leads the cluster. */
+  /** An assignment was received, which may contain no work. `isLeader` is true if this worker leads the cluster. */
   onRebalanced?(isLeader: boolean): void;
   /** Work was revoked. The worker rejoins its group after the promise has resolved. */
   onRevoked?(): Promise<void>;

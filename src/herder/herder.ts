@@ -26,10 +26,10 @@ export interface HerderDependencies {
 }
 
 /**
- * The control side of the worker. Requests change the config store. Every worker, including this one, reads the change from the
- * log of the store, and its supervisors then start and stop connectors and tasks. A standalone worker differs only in its
- * stores and its placement. Other features of the worker register as listeners (`listen`), so the herder does not depend on
- * them.
+ * The control side of the worker. Requests change the config store. Every worker, including this one, reads the change
+ * from the log of the store, and its supervisors then start and stop connectors and tasks. A standalone worker has
+ * other stores, another placement and slightly different responses (`RequestAnswers`). Other features of the worker
+ * register as listeners (`listen`), so the herder does not depend on them.
  */
 export class Herder implements ConfigListener, WorkListener {
   readonly stage: StageTracker;

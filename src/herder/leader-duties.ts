@@ -8,7 +8,7 @@ import type { HerderStores } from './stores/herder-stores.ts';
  * Duties of the leader in addition to assigning work: it claims the config topic, rotates the session key, and removes the
  * statuses of connectors and tasks that no longer exist.
  *
- * following <--lead, follow--> leading
+ *   following --lead--> leading --follow--> following
  */
 export class LeaderDuties {
   readonly #stores: Pick<HerderStores, 'configs' | 'statuses'>;

@@ -7,7 +7,7 @@ import { signedHeaders } from './request-signature.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** Requests of a worker to the leader of its cluster. The methods reject if the request failed; the caller retries. */
+/** Requests of a worker to the leader of its cluster. The methods reject if the request fails. */
 export interface Leader {
   /**
    * Publishes the task configurations of the connector. `write` writes them to the config topic; it is called if this worker is

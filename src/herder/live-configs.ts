@@ -39,7 +39,10 @@ export class LiveConfigs implements TaskConfigs {
     this.#logger = logger;
   }
 
-  /** Resolves the configuration of a connector for its start or that of a task. Rejects with the ConfigError of a provider. */
+  /**
+   * Resolves the configuration of a connector before the connector or a task starts. Rejects with the ConfigError of a
+   * provider.
+   */
   async resolve(connector: string, given: ConnectorConfig): Promise<ResolvedConfig<ConnectorConfig>> {
     const resolved = await this.#resolver.resolve(given);
     // The connector and its tasks resolve the same configuration. Only the values of the first of them to start are watched,

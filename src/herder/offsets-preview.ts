@@ -22,7 +22,7 @@ export interface PreviewedPartition extends StoredOffset {
   readonly skipped: number | null;
 }
 
-/** Response of `POST /connectors/{connector}/offsets/preview`. */
+/** Result of a preview. The response of `POST /connectors/{connector}/offsets/preview` also contains `offsets`. */
 export interface OffsetsPreview {
   readonly partitions: readonly PreviewedPartition[];
   /** Sums over all partitions; `null` if the number of a partition is unknown. */

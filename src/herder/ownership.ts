@@ -5,8 +5,8 @@ import type { Placement } from './group/placement.ts';
 import { NotOwnerError } from './not-owner-error.ts';
 
 /**
- * Checks whether this worker can process a request. If it cannot, throws a NotOwnerError with the URL of the worker
- * that can, if this URL is known.
+ * Checks whether this worker can process a request. If it cannot, throws a NotOwnerError with the URL of the worker to
+ * which the request must be forwarded, if this URL is known.
  */
 export class Ownership {
   readonly #placement: Placement;

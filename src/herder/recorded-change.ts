@@ -42,9 +42,9 @@ export interface ChangeOrigin {
 /** Records changes in the history of connectors. */
 export interface ChangeRecorder {
   /**
-   * Makes a change and records it. `whatOf` returns the kind of the history entry for the result, or `undefined` if nothing has
-   * changed. Rejects if the change fails. If the entry cannot be written, the failure is only logged. The write does not delay
-   * the result for long.
+   * Makes a change and, unless the history is turned off, records it. `whatOf` returns the kind of the history entry
+   * for the result, or `undefined` if nothing has changed. Rejects if the change fails. If the entry cannot be written,
+   * the failure is only logged. The write does not delay the result for long.
    */
   recorded<T>(origin: ChangeOrigin, work: () => Promise<T>, whatOf: (done: T) => Change | undefined): Promise<T>;
 }

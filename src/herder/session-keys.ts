@@ -26,12 +26,13 @@ const DEFAULT_BITS: Readonly<Record<string, number>> = {
   HmacSHA512: 512,
 };
 
-/** Waits after a failure to write a new key. */
+/** Shortest and longest wait before a failed rotation is retried. */
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 
 /**
- * Rotates the session key in the config topic. Workers sign their requests with it. Only used by leaders.
+ * Rotates the session key in the config topic. Workers sign their requests to each other with this key. Only used by
+ * leaders.
  *
  * States: idle -> keeping (the topic contains a key that has not expired) -> stopped.
  */
@@ -50,8 +51,8 @@ export class SessionKeys {
   }
 
   /**
-   * Writes a new key unless the key in the topic is still valid. Afterwards, writes a new key whenever the current one expires,
-   * and retries after failures.
+   * Writes a new key unless the key in the topic is still valid, and rejects if this fails. Afterwards, writes a new
+   * key whenever the current one expires; these writes are retried after failures.
    */
   async keep(): Promise<void> {
     const { ttlMs } = this.#settings;

@@ -28,7 +28,7 @@ export class Startups {
     this.#ratio.record(false, performance.now());
   }
 
-  /** Called when the connector or task has stopped. The next success or failure belongs to another start. */
+  /** Ends the current start: the next success or failure of the connector or task belongs to another start. */
   ended(name: string): void {
     this.#started.delete(name);
   }

@@ -58,6 +58,7 @@ interface Supervisors {
  * meantime.
  */
 const REVOKED_STATUSES_MS = 5000;
+/** Added to the stop timeout of tasks, because the statuses of other workers take time to arrive. */
 const OTHERS_STATUSES_MS = 1000;
 const STATUS_CHECK_MS = 20;
 /**
@@ -188,7 +189,7 @@ export class Supervision {
     return handovers;
   }
 
-  /** Restarts the connector and tasks of a restart request that run on this worker. */
+  /** Restarts the requested connector and tasks, as far as they run on this worker. */
   restart(request: RestartRequest): void {
     const name = request.connector;
     const plan = planRestart(request, this.#dependencies.stores.statuses);
@@ -227,7 +228,8 @@ export class Supervision {
   async tasksEnded(name: string): Promise<void> {
     const deadline = Date.now() + this.#taskStopTimeoutMs + OTHERS_STATUSES_MS;
     await this.#supervisors.get(name)?.tasks.reconcile();
-    // The worker that runs a task removes its status when the task has ended.
+    // The worker that runs a task removes its status when the task has ended. The leader removes those of a deleted
+    // connector.
     while (this.#dependencies.stores.statuses.tasks(name).length > 0 && Date.now() < deadline)
       await delay(STATUS_CHECK_MS);
   }
@@ -257,8 +259,9 @@ export class Supervision {
   }
 
   /**
-   * Returns true if the start must be delayed. Only FAILED work is delayed: other work may have run in the meantime on a worker that
-   * does not support automatic restarts.
+   * Returns true if the start must be delayed. This is only the case if the status is FAILED. With any other status, a
+   * worker that does not support automatic restarts may have run the work in the meantime, so the listener's state may
+   * be stale.
    */
   #isHeld(target: RestartTarget): boolean {
     return this.#statusOf(target)?.state === 'FAILED' && this.listeners.isHeld(target);

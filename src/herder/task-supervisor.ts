@@ -16,7 +16,7 @@ export interface TaskSupervisorDependencies {
   readonly plugins: PluginRegistry;
   readonly tasks: Pick<TaskHosting, 'stop' | 'setTargetState' | 'setRateLimit'>;
   readonly statuses: StatusWriter;
-  /** Starts the task, unless its start must be delayed because it has recently failed on another worker. */
+  /** Starts the task, unless it has failed and its next automatic restart is not due yet. */
   readonly start: (assignment: TaskAssignment) => void;
   /** Logger with the connector as a field. */
   readonly logger: Logger;
@@ -25,7 +25,7 @@ export interface TaskSupervisorDependencies {
 /**
  * Reconciles the tasks of one connector on this worker with the config store and the placement. A task is restarted if its
  * configuration or that of its connector has changed. Rate limits are an exception: a running task adopts them, also if the
- * number of tasks has changed. If the limits have variables, the task is restarted instead.
+ * number of tasks has changed. If a limit contains a variable, the task is restarted instead.
  */
 export class TaskSupervisor {
   readonly #name: string;

@@ -96,8 +96,8 @@ export class ConnectorValidation {
   }
 
   /**
-   * Returns the configuration as the plugin would receive it, with resolved variables. If it is invalid, throws the
-   * RequestErrors of `requireValid` and `validateFor`.
+   * Returns the plugin, the configuration as the plugin would receive it, with resolved variables, and the passwords in
+   * it. If the configuration is invalid, throws the RequestErrors of `requireValid` and `validateFor`.
    */
   async requireValidFor(
     pluginName: string,
@@ -115,7 +115,7 @@ export class ConnectorValidation {
 
   /**
    * Returns the findings of the plugin about the systems that the configuration names, without secrets. Throws a
-   * RequestError 400 if the configuration is invalid, or if the plugin could not examine them.
+   * RequestError 400 if the configuration is invalid, or if the plugin could not examine the systems.
    */
   async diagnose(
     pluginName: string,
@@ -219,7 +219,9 @@ export class ConnectorValidation {
   }
 }
 
-/** Removes the suffix `Connector`. ConnectorPluginsResource compares plugin names without this suffix. */
+/**
+ * Removes the suffix `Connector`. As in Java's ConnectorPluginsResource, plugin names are compared without this suffix.
+ */
 function withoutSuffix(name: string): string {
   return name.length > 'Connector'.length ? name.replace(/Connector$/, '') : name;
 }

@@ -39,7 +39,10 @@ export class ZombieFencing {
     return fencing;
   }
 
-  /** Called before a deleted connector is recreated. Resolves once its old tasks can no longer write. */
+  /**
+   * Called before the initial offsets of a new connector are written. Resolves once the tasks of a deleted connector
+   * with the same name can no longer write.
+   */
   async fenceDeleted(connector: string, config: ConnectorConfig): Promise<void> {
     const count = this.#configs.taskCountRecord(connector);
     if (count !== undefined) await this.#fenceTasks(connector, config, count);

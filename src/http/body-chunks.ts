@@ -11,9 +11,9 @@ export interface BodyLimits {
 
 /**
  * Yields the body of a request in chunks. If the body is compressed, `source` is the stream that unpacks it, and the
- * chunks of `source` are yielded instead. After an error, the request is not destroyed, so that it can still be
- * answered.
- * @throws BodyTooLargeError beyond the limit; if the content length is known, before anything is read
+ * chunks of `source` are yielded instead. The request is not destroyed after an error, so that it can still be
+ * answered; only the idle timeout destroys it.
+ * @throws BodyTooLargeError beyond the limit; for an uncompressed body whose length is known, before anything is read
  */
 export async function* bodyChunks(
   request: IncomingMessage,

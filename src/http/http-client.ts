@@ -19,7 +19,7 @@ export interface HttpRequest {
   /** Size limit of the answer's body; the request fails if the body is larger. */
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Settings of https. */
+  /** TLS settings, used only for https. */
   readonly tls?: ConnectionOptions | undefined;
   /** An open connection to the server, with TLS for https. It is used only for this request. */
   readonly connection?: Socket | undefined;
@@ -32,8 +32,8 @@ export interface HttpAnswer {
 }
 
 /**
- * The client for all outgoing requests. Resolves with an answer of any status. Rejects if there is no complete answer;
- * if the signal has aborted, with the reason of the signal.
+ * The client for all outgoing requests. Resolves with an answer of any status. Rejects if there is no complete answer.
+ * If the signal has aborted, the error is the reason of the signal.
  *
  * Redirects are not followed, so that credentials are sent only to the address of the request. Each request has its own
  * connection, because a server may close a kept-alive connection while the next request is being sent.

@@ -15,7 +15,7 @@ export interface OpenConnection {
   newest: { readonly request: IncomingMessage; readonly sinceMs: number } | undefined;
 }
 
-/** A request whose body has been arriving for this long is slow. */
+/** A request is slow if its body has been arriving for longer than this, or than `youthMs` if that is shorter. */
 const SLOW_MS = 2_000;
 
 /** Which connection may be closed to make room for a new one. */
@@ -25,8 +25,8 @@ export interface Wanted {
   /** The group of the new connection. */
   readonly for: string | undefined;
   /**
-   * Only if a group has more connections than this, those that are new or have a slow request may be closed for another
-   * group.
+   * If a group has more connections than this, its young connections and those with a slow request may be closed for a
+   * connection of another group.
    */
   readonly share: number;
 }
@@ -102,10 +102,10 @@ export class OpenConnections {
 
   /**
    * Closes a connection to make room for a new one; returns `false` if none can be closed. The first choice is the
-   * longest idle connection of the wanted group, or of the group with the most connections. If none is idle, and any
-   * group is wanted, a young connection or one with a slow request is closed, but only if its group has more than its
-   * share and the new connection is of another group. Otherwise, one client with silent or slow connections could keep
-   * all other clients out.
+   * longest idle connection of the group `from`. If `from` is `undefined`, it is the longest idle connection of the
+   * largest group that has an idle one. If no connection is idle and `from` is `undefined`, a young connection or one
+   * with a slow request is closed, but only if its group has more than `share` connections and the new connection is of
+   * another group. Without this, one client with silent or slow connections could keep all other clients out.
    */
   giveWay(wanted: Wanted): boolean {
     const closable = [...this.#all].filter((each) => !each.isRefused && (each.requests === 0 || this.#isSlow(each)));

@@ -10,8 +10,9 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 /** A TLS handshake begins with a record of this type (RFC 8446, 5.1). */
 const HANDSHAKE_RECORD = 0x16;
 /**
- * A connection beyond the limit is still accepted, so that its requests can be refused with status 503. There are at
- * most `maxConnections` such connections, but at least this number is allowed; further ones are closed immediately.
+ * A connection beyond the limit is still accepted, so that its requests can be refused with status 503. The number of
+ * such connections is limited to `maxConnections`, or to this number if it is larger; further ones are closed
+ * immediately.
  */
 const MIN_REFUSED_AT_ONCE = 50;
 
@@ -38,11 +39,12 @@ export interface ListenerSettings {
   /** How a TLS port treats plain HTTP: it redirects to https (the default), or closes the connection. */
   readonly plainHttp?: 'redirect' | 'close';
   readonly maxConnections: number;
-  /** Maximum number of connections of one address; default: `maxConnections`. */
+  /** Maximum number of connections of one group of addresses; default: `maxConnections`. */
   readonly maxPerAddress?: number | undefined;
   /**
-   * Returns the group of an address; connections of a group count together. `undefined`: the address of a proxy, which
-   * has the connections of many clients.
+   * Returns the group of an address. By default, each address is a group of its own. If the result is `undefined`,
+   * `maxPerAddress` does not apply to the address, because it is that of a proxy, which has the connections of many
+   * clients.
    */
   readonly groupOf?: ((address: string) => string | undefined) | undefined;
   /** Milliseconds each. */
@@ -175,10 +177,10 @@ export class PortListener {
   }
 
   /**
-   * Registers a new connection. At the limit, an idle connection is closed: one of the same address if that address has
-   * too many, otherwise one of the address with the most connections. If none can be closed, the new connection
-   * is open only to answer its requests with status 503. Returns `false` if there are too many such connections; the
-   * caller must then close the socket.
+   * Registers a new connection. At a limit, another connection is closed: one of the same group if that group has too
+   * many, otherwise one of any group (see `OpenConnections.giveWay`). If none can be closed, the new connection is open
+   * only to answer its requests with status 503. Returns `false` if there are too many such connections; the caller
+   * must then close the socket.
    */
   #admit(socket: Socket): boolean {
     const { maxConnections, maxPerAddress = maxConnections } = this.#settings;

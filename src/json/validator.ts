@@ -5,8 +5,8 @@ import type { Typed } from './open-api.ts';
 const ajv = new Ajv({ allowUnionTypes: true });
 
 /**
- * Compiles a check of values against a schema; values that pass have its type. `errors` of the check has the first
- * error.
+ * Compiles a check of values against a schema. Values that pass the check have the type of the schema. After a failed
+ * check, its property `errors` contains only the first error.
  */
 export function validatorOf<T>(schema: Typed<T>): ValidateFunction<T> {
   return ajv.compile<T>(schema);

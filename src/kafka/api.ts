@@ -27,7 +27,9 @@ export interface PartitionLag extends TopicPartition {
   readonly end?: number | undefined;
 }
 
-/** Selects topics by name. `pattern` is the equivalent Java regular expression, for brokers that evaluate it themselves. */
+/**
+ * Selects topics by name. `pattern` is the equivalent Java regular expression, which brokers evaluate as RE2 (KIP-848).
+ */
 export type TopicPredicate = ((topic: string) => boolean) & { readonly pattern?: string };
 
 /**
@@ -66,8 +68,8 @@ export interface Consumer {
    */
   subscribe(topics: readonly string[] | TopicPredicate, listener: RebalanceListener, handover?: Handover): void;
   /**
-   * Assigns partitions without joining a group. Reading starts at the position set by `seek`. Without one, it starts at the
-   * committed offset of `group.id`, if both exist, or else where `auto.offset.reset` specifies.
+   * Assigns partitions without joining a group. Reading starts at the position set by `seek`. Without one, it starts at
+   * the committed offset if `group.id` is set and the group has one, or else where `auto.offset.reset` specifies.
    */
   assign(partitions: readonly TopicPartition[]): void;
   /**
@@ -104,8 +106,8 @@ export interface Consumer {
    * Validates positions that were stored outside Kafka together with topic id and leader epoch, and returns where to resume. If
    * the topic was recreated, or its log does not contain the leader epoch, reading resumes at the beginning. If the log was
    * truncated, it resumes at the first offset at which the log differs from the records that were read. Otherwise, it resumes
-   * at the stored position. Logs a warning for each position that changes. Rejects if a position is invalid and
-   * `auto.offset.reset` is `none`.
+   * at the stored position. Logs a warning for each truncated log and for each recreated topic. Rejects if a position
+   * is invalid and `auto.offset.reset` is `none`.
    */
   kept(positions: readonly PartitionPosition[], signal?: AbortSignal): Promise<readonly PartitionPosition[]>;
   pause(partitions: readonly TopicPartition[]): void;
@@ -125,7 +127,10 @@ export interface Consumer {
   handOver(timeoutMs: number): Promise<Handover | undefined>;
 }
 
-/** Records of one partition, in order, that could not be delivered. Other records of the same call may have been stored. */
+/**
+ * Records of one topic that could not be delivered, in order. They belong to one partition, unless they failed before a
+ * partition was chosen. Other records of the same call may have been stored.
+ */
 export interface SendFailure {
   readonly records: readonly ProducedRecord[];
   /** The block that the caller passed to the producer, if `records` are all or part of a block. */
@@ -191,8 +196,9 @@ export interface Admin {
   deleteGroup(groupId: string): Promise<void>;
   endOffsets(topic: string): Promise<readonly PartitionPosition[]>;
   /**
-   * Returns an offset for each partition: the first offset (`earliest`), the log end offset (`latest`), or the first offset at
-   * or after a time in milliseconds since the epoch. If no record is that recent, the log end offset is returned.
+   * Returns an offset for each partition: the first offset (`earliest`), the high watermark (`latest`), or the first
+   * offset at or after a time in milliseconds since the epoch. If no record is that recent, the high watermark is
+   * returned.
    */
   offsetsAt(topic: string, time: 'earliest' | 'latest' | number): Promise<readonly PartitionPosition[]>;
   /** Fences the producers that use these transactional ids and aborts their open transactions. */
@@ -207,8 +213,8 @@ export interface SurveyedCluster {
   readonly clusterId: string;
   readonly brokers: number;
   /**
-   * Kafka release of the broker that responded, such as `4.3`, or the latest one known here if it is newer; `undefined` for
-   * brokers before 3.3, which do not report it.
+   * Kafka release of the broker that responded, such as `4.3`. If the broker is newer than all releases known here,
+   * this is the latest known release. `undefined` if the broker does not report it, as before 3.3.
    */
   readonly release: string | undefined;
 }
@@ -218,7 +224,7 @@ export interface SurveyedTopic {
   readonly state: 'exists' | 'missing' | 'denied';
   readonly partitions: number;
   readonly leaderless: number;
-  /** Replica count of the partition with the fewest replicas. */
+  /** Replica count of the partition with the fewest replicas; `Infinity` if the metadata contains no partitions. */
   readonly replicas: number;
   /** Operations that this client is authorized for; `undefined` for brokers before 2.8, which do not report them. */
   readonly allowed: ReadonlySet<AclOperation> | undefined;

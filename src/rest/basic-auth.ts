@@ -13,7 +13,9 @@ export function credentials(users: Readonly<Record<string, string>>): Credential
   return new Map(Object.entries(users).map(([user, password]) => [user, digest(password)]));
 }
 
-/** Like BasicAuthSecurityRestExtension, answers 401 with plain text and without `WWW-Authenticate`. */
+/**
+ * Like BasicAuthSecurityRestExtension, answers 401 with plain text and, except under `/ui`, without `WWW-Authenticate`.
+ */
 export function basicAuth(known: Credentials): Koa.Middleware {
   return async (context, next) => {
     const state: RequestState = context.state;

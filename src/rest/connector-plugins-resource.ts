@@ -80,8 +80,8 @@ function findPlugin(plugins: PluginRegistry, name: string, version: string | und
 const VERSION_OPTION = 'connector.plugin.version';
 
 /**
- * The options of the connector, then Connect's own options for all connectors, except for those that the connector
- * declares itself.
+ * The options of a plugin. Those of a connector are followed by Connect's own options for all connectors, except for
+ * those that the connector declares itself.
  */
 function optionsOf({ type, options, version }: Plugin): OptionDeclarations {
   if (type !== 'sink' && type !== 'source') return options;

@@ -29,7 +29,11 @@ import { answer, answerEmpty, flag, pathName, withinTimeLimit, type Context, typ
 import { connectorInfoView, connectorStatusView, expandedView, taskConfigViews, taskStatusView } from './views.ts';
 import { lookupTable } from '../data/lookup-table.ts';
 
-/** `/connectors` and the paths below it, except offsets (docs/compatibility.md#the-management-api). */
+/**
+ * `/connectors` and the paths below it that concern the connectors and tasks themselves
+ * (docs/compatibility.md#the-management-api). The routes of offsets, topics, history, dead-letter records and requests
+ * between workers are in other resources.
+ */
 export function connectorsResource(
   herder: Herder,
   validation: ConnectorValidation,

@@ -62,7 +62,8 @@ export function isOfConsole(path: string): boolean {
 }
 
 /**
- * Like `originTest`, for `/ui`, which only the console's own page calls: an entry that allows every origin is ignored.
+ * Like `originTest`, for the paths under `/ui`, which are meant for the console's own page: an entry that allows every
+ * origin is ignored.
  */
 export function consoleOriginTest(origins: string): (origin: string) => boolean {
   const named = entries(origins).filter((entry) => !ANY_ORIGIN.some(originTest(entry)));

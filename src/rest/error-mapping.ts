@@ -26,7 +26,10 @@ export interface ErrorAnswer {
   readonly body: { readonly error_code: number; readonly message: string };
 }
 
-/** Like Connect's ConnectExceptionMapper, answers an error without its own status with 500 and its message. */
+/**
+ * Like Connect's ConnectExceptionMapper, answers an error with its message. A RequestError and an HttpError have their
+ * own status, a ConfigError is answered with 400, and any other error with 500.
+ */
 export function errorAnswer(thrown: unknown): ErrorAnswer {
   const error = toError(thrown);
   let status = 500;

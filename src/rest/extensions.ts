@@ -15,7 +15,7 @@ export interface ExtensionSettings {
   readonly classes: readonly string[];
   /** `rest.basic.auth.credentials.file`, which needs no JAAS file. */
   readonly credentialsFile: string | null;
-  /** `-Djava.security.auth.login.config=…` of a Java worker's `KAFKA_OPTS`. */
+  /** The path in `-Djava.security.auth.login.config=…` of the variable `KAFKA_OPTS`, which Java's workers use too. */
   readonly jaasFile: string | undefined;
 }
 

@@ -22,8 +22,8 @@ export class SignedBodies {
   }
 
   /**
-   * @throws RequestError 400 or 403: the signature is missing or invalid; 500: a standalone worker does not support
-   * `what`
+   * @throws RequestError 400 or 403: the signature is missing or invalid; 503: this worker has not read the session key
+   * yet; 500: a standalone worker does not support `what`
    */
   async read(context: Context, what: string, maxBytes = MAX_BODY_BYTES): Promise<string> {
     if (this.#algorithms === undefined) throw new RequestError(500, `${STANDALONE} ${what}.`);

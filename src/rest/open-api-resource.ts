@@ -11,7 +11,10 @@ import {
 import { ERROR_MESSAGE } from './answers.ts';
 import { answer, type DescribedRoute, type Operation, type Route } from './resource.ts';
 
-/** The OpenAPI 3.1 description of the routes that a listener answers; Kafka Connect does not have one. */
+/**
+ * The OpenAPI 3.1 description of the routes that a listener answers, except those that only the console uses. Kafka
+ * Connect does not have such a description.
+ */
 export function openApiResource(routes: readonly Route[]): DescribedRoute {
   let description: unknown;
   const own: DescribedRoute = {

@@ -25,7 +25,7 @@ export interface RestListeners {
 
 /**
  * Opens all configured listeners. Throws a ConfigError for an invalid configuration before anything listens. Until
- * `serve` is called, requests are answered as on a worker that is not ready: `/health` at once with 503, others wait.
+ * `serve` is called, `/health` is answered at once with 503, and all other requests wait.
  */
 export async function openListeners(config: WorkerConfig, starting: StartingWorker): Promise<RestListeners> {
   const { rest } = config;

@@ -142,7 +142,10 @@ function plainNumbers(text: string): unknown {
 /** Bodies that were read. They are kept, because forwarding a request needs its body again. */
 const known = new WeakMap<IncomingMessage, Promise<Buffer>>();
 
-/** @throws HttpError 413: the body exceeds `maxBytes` */
+/**
+ * @throws HttpError 413: the body exceeds `maxBytes`; RequestError 503: it does not fit the BodyBudget; 400: it is
+ * incomplete
+ */
 export async function readBytes(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const bytes = known.get(request) ?? readAll(request, maxBytes);
   known.set(request, bytes);

@@ -46,8 +46,9 @@ const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
  * they may keep a stream open. The page and its files are excepted. An origin is allowed only if it is named, not by a
  * pattern that matches every origin.
  *
- * A body with a content type other than JSON is answered with status 415, as in Java. Some clients declare a request
- * without content as a form. This is allowed unless a browser sends it.
+ * A POST, PUT or PATCH request with a content type other than JSON is answered with status 415, as in Java. Some
+ * clients declare a request without content as a form. This is allowed unless a browser sends it. Signed requests of
+ * other workers may have any content type.
  */
 export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOriginRules): Koa.Middleware {
   const isAllowedOrigin = originTest(allowedOrigins);
@@ -57,7 +58,7 @@ export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOrig
     if (!isAllowedHost(name, allowedHosts, own)) {
       throw new RequestError(
         403,
-        `The request is for host "${name.slice(0, 253)}", which is not a name of this worker; add it to allowed.hosts in the worker's properties if it is`,
+        `The request is for host "${name.slice(0, 253)}", which is not a known name of this worker. If it is one, add it to allowed.hosts in the worker's properties`,
       );
     }
     context.state['ownUrl'] = own.url;

@@ -42,7 +42,10 @@ export class RequestSenders {
     return { user, address: await this.#signedAddress(context), ...(peer === null ? {} : { via: peer }) };
   }
 
-  /** Headers with the client address, for a request that this worker forwards; empty if it cannot sign them. */
+  /**
+   * Headers with the client address, for a request that this worker forwards; empty if the address is unknown or cannot
+   * be signed.
+   */
   async headers(context: Context, sent?: SentRequest): Promise<Readonly<Record<string, string>>> {
     const [algorithm] = this.#algorithms;
     const { sessionKey } = this.#keys;
@@ -64,7 +67,10 @@ export class RequestSenders {
   }
 }
 
-/** The text that is signed. It contains the request, so that the signature is valid for this request only. */
+/**
+ * The text that is signed. It contains the method, the path and the body, so that the signature is invalid for other
+ * requests.
+ */
 async function signedText(context: Context, address: string, sent?: SentRequest): Promise<string> {
   const [path = ''] = (sent?.path ?? context.req.url ?? '').split('?', 1);
   const body = createHash('sha256')

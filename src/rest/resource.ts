@@ -70,7 +70,7 @@ export function flag(context: Context, name: string, otherwise = false): boolean
   return text === undefined ? otherwise : text.toLowerCase() === 'true';
 }
 
-/** Time limit of any request. */
+/** Connect's time limit of a request. */
 export const REQUEST_TIMEOUT_MS = 90_000;
 
 /**

@@ -30,7 +30,7 @@ const CONSOLE_HEADERS: Readonly<Record<string, string>> = {
 
 /**
  * Headers of every answer under `/ui`, including errors. They prevent other pages from showing or running the answer,
- * and browsers from storing it.
+ * and browsers from storing it. The page and its files replace `Cache-Control`.
  */
 export const consoleHeaders: Koa.Middleware = async (context, next) => {
   if (isOfConsole(context.path)) context.set(CONSOLE_HEADERS);

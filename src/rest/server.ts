@@ -65,7 +65,7 @@ export interface StartingWorker {
   readonly logger: Logger;
 }
 
-/** The routes that a listener has; `metrics`: only the metrics. */
+/** The routes that a listener has; `metrics`: only the metrics. Every listener also has `/openapi.json`. */
 export type Role = 'main' | 'admin' | 'metrics';
 
 /** The routes of a worker that is built, and the checks before them. */
@@ -247,7 +247,7 @@ function errors({ logger, secrets }: StartingWorker): Koa.Middleware {
   };
 }
 
-/** Paths that answer at any time, because the operator of a starting worker needs them. */
+/** Paths that are answered before the herder has started, because the operator of a starting worker needs them. */
 const ALWAYS = /^\/(health|admin\/loggers(\/[^/]+)?)\/?$/;
 const HEALTH = /^\/health\/?$/;
 

@@ -43,7 +43,7 @@ function stateView(status: Status) {
   };
 }
 
-/** The map of `GET /connectors?expand=…`; a connector that was deleted meanwhile is left out. */
+/** The map of `GET /connectors?expand=…`; a connector that was created or deleted a moment ago may be missing. */
 export function expandedView(connectors: ConnectorDirectory, wanted: readonly string[]) {
   // A connector may be named __proto__.
   const view = Object.create(null) as Record<string, Record<string, unknown>>;
@@ -54,7 +54,7 @@ export function expandedView(connectors: ConnectorDirectory, wanted: readonly st
       if (wanted.includes('status')) entry['status'] = connectorStatusView(connectors.status(name));
       view[name] = entry;
     } catch {
-      // The connector was created or deleted a moment ago, so it has no status.
+      // The connector has no status yet, or was deleted in the meantime.
     }
   }
   return view;

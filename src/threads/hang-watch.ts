@@ -14,7 +14,7 @@ interface Seen {
 const MAX_CHECK_MS = 1000;
 const STACK_MS = 2000;
 
-/** Terminates threads whose event loop has been blocked for too long, and logs their stack as the reason. */
+/** Terminates threads whose event loop has been blocked for too long, and logs their stack. */
 export class HangWatch {
   readonly #timeoutMs: number;
   readonly #threads: () => readonly RunningThread[];

@@ -20,14 +20,18 @@ const MIN_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 60_000;
 /** If the services run for this time without a failure, the back-off is reset. */
 const STABLE_MS = 60_000;
-/** A thread that hangs during shutdown is terminated after this time. */
+/**
+ * A thread that hangs during shutdown is terminated after this time or after `task.hang.timeout.ms`, if that is
+ * shorter.
+ */
 const STOP_HANG_MS = 5000;
 
 /**
  * The thread in which the services of the worker run (property `services`). If it ends unexpectedly, the services are
  * restarted in a new thread, at the same addresses.
  *
- *   new --start--> running <--> waiting to restart --stop--> stopped
+ *   new --start--> running <--> waiting to restart
+ *   any --stop--> stopped
  */
 export class ServiceThread {
   readonly #options: ServiceThreadOptions;

@@ -36,10 +36,11 @@ const ENDINGS_OF_POISONED = 2;
 const MAX_ENDINGS = 10;
 
 /**
- * Records at which threads of this worker have ended. They are stored by connector instead of by task, because partitions
- * move between the tasks of a connector. A second end reduces the suspects to the records that both ends have in common.
- * After two ends, a record is considered poisoned if the last end identified it. Suspects are removed when a task reports
- * that all records up to them are stored or skipped, and when the connector's configuration changes. They are not persistent.
+ * Records of sinks at which threads of this worker have ended. They are stored by connector instead of by task, because
+ * partitions move between the tasks of a connector. A second end reduces the suspects to the records that both ends
+ * have in common. After two ends that count (`Ending.counts`), a record is considered poisoned if the last end
+ * identified it. Suspects are removed when a task reports that all records up to them are stored or skipped, and when
+ * the connector's configuration changes. They are kept in memory only.
  */
 export class Suspects {
   readonly #connectors = new BoundedMap<string, ConnectorSuspects>(MAX_CONNECTORS);
@@ -93,7 +94,7 @@ export class Suspects {
   }
 }
 
-/** Adds the records of an end. If they overlap earlier suspects, only the intersection remains suspect. */
+/** Adds the records of an end. If they overlap suspects of earlier ends, these are reduced to the intersection. */
 function narrowed(known: readonly Suspect[], found: readonly RecordRange[], ending: Ending): readonly Suspect[] {
   const overlapping = known.flatMap((suspect) => {
     const overlaps = found.flatMap((range) => overlap(suspect, range) ?? []);

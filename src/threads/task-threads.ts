@@ -31,7 +31,7 @@ interface PlacedTask {
   stopping: boolean;
   /** True if the task is FAILED or STOPPED, so that it is no longer in its thread. */
   over: boolean;
-  /** True if the task has been started. The handover of its assignment has then been used. */
+  /** True if the task has been started in a worker thread. The handover of its assignment has then been used. */
   begun: boolean;
 }
 

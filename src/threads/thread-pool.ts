@@ -80,9 +80,10 @@ export class ThreadPool {
   }
 
   /**
-   * Returns the thread for a task. With `task.isolation=own`, it is a thread of its own. Otherwise, it is an idle thread, or a
-   * new thread while there are fewer than `task.threads`, or else the thread with the fewest tasks of the connector. Among
-   * several of these, the thread with the fewest tasks in total is chosen.
+   * Returns the thread for a task. With `task.isolation=own`, it is a thread of its own. Otherwise, it is an idle
+   * shared thread, or a new thread while there are fewer shared threads than `task.threads`, or else the shared thread
+   * with the fewest tasks of the connector. Among several of these, the thread with the fewest tasks in total is
+   * chosen.
    */
   deal(assignment: TaskAssignment): TaskThread {
     const task = taskText(assignment.id);

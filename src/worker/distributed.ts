@@ -69,7 +69,7 @@ export function distributedMode(
   };
 }
 
-/** The purpose of a topic, as error messages describe it. */
+/** The option that names a topic, its purpose in error messages, and whether it must have a single partition. */
 type TopicUse = Pick<CompactedTopicOptions, 'property' | 'purpose' | 'singlePartition'>;
 
 const CONFIGS: TopicUse = {

@@ -18,7 +18,7 @@ import type { Mode } from './mode.ts';
 interface Surroundings {
   readonly resolver: ConfigResolver;
   readonly secrets: SecretMask;
-  /** The properties of the worker, which are defaults for its connectors. */
+  /** The properties of the worker. Some of them, such as `restart.policy`, are defaults for its connectors. */
   readonly workerConfig: Readonly<Record<string, string>>;
   readonly taskStopTimeoutMs: number;
   /** Computes the difference between the offsets that a sink has committed and the ends of its topics. */

@@ -17,7 +17,7 @@ export interface OwnAddress {
   readonly advertised: string;
 }
 
-/** All differences between a distributed and a standalone worker. The rest of the worker does not depend on the mode. */
+/** The differences between a distributed and a standalone worker. The herder does not depend on the mode otherwise. */
 export interface Mode {
   readonly stores: HerderStores;
   readonly placement: Placement;

@@ -35,7 +35,8 @@ async function openParts(): Promise<DeadLetterReadingParts> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
   // The main thread has already logged the warnings about the plugin path.
   const { plugins, resolver } = await openPlugins(config, { plugins: [], secrets, logger: silentLogger });
-  // The consumer group of a sink is not validated here, because that was done when its configuration was stored.
+  // A conflict between the consumer group of a sink and the worker group is not reported here, because no group is
+  // joined.
   const cluster = { workerGroupId: undefined, exactlyOnceSources: data.exactlyOnceGroup !== undefined };
   const validation = connectorValidation(config, { plugins, resolver }, secrets, cluster, logger);
   // The requests do not join a group and do not write anything, so their clients need no unique name.

@@ -13,9 +13,9 @@ export interface WorkerProperties {
 }
 
 /**
- * Reads the properties of a worker from the environment variables that other Kafka Connect images use, from the file, and from
- * `CONNECT_*` variables. Later sources take precedence. Variables of config providers are replaced with their values, which are
- * added to `secrets`. Throws a ConfigError for an invalid file or provider.
+ * Reads the properties of a worker from the environment variables of the images of Debezium and Strimzi, from the file,
+ * and from `CONNECT_*` variables. Later sources take precedence. Variables of config providers are replaced with their
+ * values, which are added to `secrets`. Throws a ConfigError for an invalid file or provider.
  */
 export async function readWorkerProperties(
   file: string | undefined,

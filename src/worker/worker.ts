@@ -73,9 +73,10 @@ export interface Worker {
 }
 
 /**
- * The composition root: builds all parts, and defines the order of start and stop. As in Java, the management API listens
- * first. Until the worker has been built, `/health` responds with 503, and other requests wait. Resolves when the worker has
- * been built. The herder then starts in the background (`started`), and `/health` reports its progress.
+ * The composition root: builds all parts, and defines the order of start and stop. As in Java, the management API
+ * listens first. Until the worker has been built, `/health` responds with 503, and other requests wait. Resolves when
+ * the worker has been built and its services have started. The herder then starts in the background (`started`), and
+ * `/health` reports its progress.
  */
 export async function startWorker(config: WorkerConfig, options: WorkerOptions): Promise<Worker> {
   const { logger, secrets = new SecretMask(), plugins = [], tail: connectorLog = new ConnectorLog() } = options;

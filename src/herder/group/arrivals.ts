@@ -2,14 +2,14 @@ import type { TaskId } from '../../connect/task-assignment.ts';
 import { taskKey } from './task-key.ts';
 
 /**
- * How long other work waits for a task. The limit is needed because a task may have no records to deliver, or may not
- * start.
+ * How long other work waits for a task. The limit is needed because a task may not start, or its first poll may take
+ * long.
  */
 const LIMIT_MS = 2000;
 
 /**
- * Tasks that were assigned to this worker but do not deliver records yet. The next part of the work does not move
- * before they do. `onAll` is called when no task is awaited any more.
+ * Tasks that were assigned to this worker but do not deliver records yet. The next part of the work does not move while
+ * one of them is awaited. `onAll` is called when no task is awaited any more.
  *
  *   A task: --expect--> awaited --note, or after the limit--> forgotten
  */
@@ -37,7 +37,7 @@ export class Arrivals {
     }
   }
 
-  /** Called when the task delivers records, is paused, has failed, or is no longer assigned to this worker. */
+  /** Called when the task delivers records, found none at its first poll, was paused or stopped, or has failed. */
   note(id: TaskId): void {
     const key = taskKey(id);
     const timer = this.#awaited.get(key);

@@ -6,14 +6,14 @@ import { WorkSet } from './work-set.ts';
 
 /** One rebalance from the leader's point of view. */
 export interface Rebalance {
-  /** All connectors and tasks of the config topic. */
+  /** The connectors and tasks of the config topic, except those that foreign members must stop first. */
   readonly configured: Work;
   /** The work that each member reported, by member id. Members without work are included. */
   readonly members: ReadonlyMap<string, Work>;
   /** The generation that this rebalance starts, and the last generation that this worker saw completed. */
   readonly generation: number;
   readonly lastCompletedGeneration: number;
-  /** Members that hand over their work in parts. They receive no work as long as there are other members. */
+  /** Members that hand over their work in parts. They receive no work unless all members are draining. */
   readonly draining?: ReadonlySet<string>;
 }
 
@@ -64,7 +64,7 @@ export class CooperativeAssignor {
   /** While the work of lost members is held back, the number of members before the loss; otherwise 0. */
   #strength = 0;
   /**
-   * Members that joined without work while the work of a lost member is held back. Each may be the lost member with a new id.
+   * Members that had no work while the work of a lost member was held back. Each may be the lost member with a new id.
    */
   readonly #candidates = new Set<string>();
 

@@ -15,8 +15,9 @@ import { decodeMetadata } from './group-bytes.ts';
 import type { WorkerGroupSettings } from './worker-group-settings.ts';
 
 /**
- * Prefix of the client id, and therefore of the member id, of every Sluice worker. Members and tools recognize Sluice workers
- * by it, so the format of metadata and assignments can be Java's.
+ * Prefix of the client id, and therefore of the member id, of every Sluice worker. Members and tools recognize Sluice
+ * workers by it, so the format of metadata and assignments can be Java's. It is also the prefix of the protocol names
+ * that only Sluice workers support.
  */
 const MARK = 'sluice-';
 const CHECK_INTERVAL_MS = 1000;
@@ -128,8 +129,8 @@ export class ForeignMembers {
   }
 
   /**
-   * Called on the leader. Removes the refused members, and offers only Sluice's protocols from the next join on. Resolves with
-   * true if there were refused members.
+   * Called on the leader. Removes the refused members. If that succeeds, this worker offers only Sluice's protocols
+   * from the next join on. Resolves with true if there were refused members, even if they could not be removed.
    */
   async removeRefused(): Promise<boolean> {
     const refused = this.#refused;

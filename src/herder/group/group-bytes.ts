@@ -25,7 +25,10 @@ export interface MemberAssignment {
   /** Member id and address of the leader. */
   readonly leader: string;
   readonly leaderUrl: string;
-  /** The offset up to which the leader has read the config topic. */
+  /**
+   * The offset up to which the leader has read the config topic. With `config-mismatch`, the highest offset that a
+   * member reported.
+   */
   readonly configOffset: number;
   /** In versions 1 and 2, the new work of the member. In version 0, its whole work. */
   readonly assigned: Work;
@@ -40,11 +43,11 @@ export interface MemberAssignment {
 /** The metadata that a member sends to the leader (JoinGroup). */
 export interface MemberMetadata {
   readonly url: string;
-  /** -1 while the config topic is empty. */
+  /** The offset up to which the member has read the config topic; -1 if it has read no record. */
   readonly configOffset: number;
   /** In versions 1 and 2, the current work of the member; `null` before its first assignment. */
   readonly allocation: MemberAssignment | null;
-  /** Set if the member hands over its work and accepts no other work. */
+  /** Set if the member is draining (see `DrainablePlacement.drain`). */
   readonly draining?: boolean;
   /** Handovers of stopped tasks, for their next workers, if there are any. */
   readonly handovers?: Handovers;
@@ -115,8 +118,8 @@ export function encodeAssignment(assignment: MemberAssignment, protocol: Connect
 }
 
 /**
- * Throws a ConnectError if the bytes are not a valid assignment. A member that is missing in the leader's assignment receives 0
- * bytes.
+ * Throws a ConnectError if the bytes are not a valid assignment. An empty buffer is not valid; a member receives it if
+ * the leader's assignment does not contain the member.
  */
 export function decodeAssignment(bytes: Buffer): MemberAssignment {
   const reader = new ByteReader(bytes, 'assignment');

@@ -8,13 +8,14 @@ const REVOKED_MS = 20;
  * deliver records.
  */
 export const ASSIGNED_MS = 100;
+/** Numbers of tasks in a part of the work. */
 const FIRST_SIZE = 4;
 const SMALLEST_SIZE = 2;
 const LARGEST_SIZE = 32;
 /**
- * Limits of the time between two parts. Below `QUICK_MS`, the next part is larger; between `SLOW_MS` and `HANGING_MS`,
- * it is smaller. Above `HANGING_MS`, the time hardly depends on the size of the part, because its tasks do not start or
- * have nothing to deliver.
+ * Limits of the time between the revocations of two parts. Below `QUICK_MS`, the next part is larger; between `SLOW_MS`
+ * and `HANGING_MS`, it is smaller. Above `HANGING_MS`, the time hardly depends on the size of the part, because its
+ * tasks do not start or have nothing to deliver.
  */
 const QUICK_MS = 250;
 const SLOW_MS = 500;
@@ -28,7 +29,7 @@ export function isMoving(delayMs: number): boolean {
 /**
  * Limits how much work moves at the same time. Stopped work stays idle until all work that was moved earlier is running again.
  * Therefore the next part of the work is stopped only when the tasks of the previous part deliver records on their new workers.
- * The longer this takes, the smaller the parts become.
+ * The time that this takes determines the size of the next part (see `QUICK_MS`).
  */
 export class MovePace {
   readonly #now: () => number;
@@ -43,7 +44,7 @@ export class MovePace {
     this.#now = now;
   }
 
-  /** Starts a rebalance that assigns this number of tasks. If the number is not 0, this rebalance revokes nothing. */
+  /** Starts a rebalance that assigns this number of tasks. If the number is not 0, `take` returns no work. */
   begin(assigned: number): void {
     this.#mayRevoke = assigned === 0;
     this.#remaining = 0;

@@ -7,13 +7,13 @@ import { taskKey } from './task-key.ts';
 import { WorkSet } from './work-set.ts';
 
 /**
- * The work that the last assignment gave to this worker, and its revocation.
+ * The work that is assigned to this worker, and its revocation.
  *
  *   nothing --add--> work --release--> less work, the rest continues
  *   any --drop--> nothing; `dropped` resolves when all work has stopped
  */
 export class OwnWork {
-  /** If set, this worker accepts no work from the next join on. */
+  /** If set, this worker joins as a draining member from the next join on. */
   isDraining = false;
   readonly #owned = new WorkSet();
   readonly #stop: (work: Work, handsOver: boolean) => Promise<Handovers>;
@@ -53,8 +53,9 @@ export class OwnWork {
   }
 
   /**
-   * -1 if this worker has dropped all work, for example because it lost its membership. It then does not know what was
-   * assigned to the others in the meantime, so as a leader it starts without a previous assignment.
+   * Id of the last accepted generation; -1 while this worker has no assignment, for example because it lost its
+   * membership and dropped all work. This worker then does not know what was assigned to the others in the meantime, so
+   * as a leader it starts without a previous assignment.
    */
   get lastCompletedGeneration(): number {
     return this.#assignment === undefined ? -1 : this.generationId;

@@ -6,8 +6,8 @@ import { NO_HANDOVERS, type Handovers } from './handovers.ts';
 /** Receives the assignments and revocations of this worker. */
 export interface WorkListener {
   /**
-   * Called when work was assigned to this worker; `isLeader` may have changed too. Resolves when the assignment has been
-   * handled.
+   * Called for each new assignment of this worker, even if it contains no work; `isLeader` may have changed too.
+   * Resolves when the assignment has been handled.
    */
   assigned(work: Work, handovers: Handovers): Promise<void>;
   /**
@@ -30,7 +30,7 @@ export interface RebalanceView {
   readonly assigned: readonly string[];
   readonly revoked: readonly string[];
   readonly delayMs: number;
-  /** Workers that joined or left since the previous rebalance; known only to the leader. */
+  /** Workers that joined or left since the previous rebalance; set only if this worker led both rebalances. */
   readonly joined?: readonly string[] | undefined;
   readonly left?: readonly string[] | undefined;
 }
@@ -52,7 +52,7 @@ export interface ClusterView {
   readonly leaderUrl: string | undefined;
   readonly isLeader: boolean;
   readonly rebalancing: boolean;
-  /** True if the worker hands over its work and receives none. */
+  /** True if the worker is draining (see `DrainablePlacement.drain`). */
   readonly draining: boolean;
   /** Maximum time for which the work of a lost worker is not assigned: the session timeout plus the rebalance delay. */
   readonly lostWorkWaitsMs: number;
@@ -86,11 +86,11 @@ export interface GroupWorker {
  * and from what is running (supervision and status), so that several workers can share the work.
  */
 export interface Placement {
-  /** Increases with each rebalance. Every status record contains it. 0 in standalone mode. */
+  /** Increases with each rebalance. Every status record of a connector or task contains it. 0 in standalone mode. */
   readonly generation: number;
   /** Only the leader writes connector and task configurations. */
   readonly isLeader: boolean;
-  /** URL of the leader's REST API; `undefined` while there is no leader. */
+  /** URL of the leader's REST API; `undefined` while this worker has no assignment, and in standalone mode. */
   readonly leaderUrl: string | undefined;
   /**
    * Time, in milliseconds since the epoch, after which other workers may run the work of this worker. Each contact with the
@@ -105,9 +105,12 @@ export interface Placement {
   start(listener: WorkListener): Promise<void>;
   /** Leaves the cluster. All connectors and tasks of this worker must have been stopped. */
   stop(): Promise<void>;
-  /** Called when an assigned task delivers records, or will not deliver any. Other moving tasks then no longer wait for it. */
+  /**
+   * Called when an assigned task delivers records, found none at its first poll, or will not deliver any. Other moving
+   * tasks then no longer wait for it.
+   */
   arrived(id: TaskId): void;
-  /** Called when the connector was created or deleted, or when its number of tasks has changed. */
+  /** Called when the connector was created, changed or deleted, or when its task configurations have changed. */
   workChanged(connector: string): void;
   /** Resolves when no rebalance is in progress. Rejects if this worker stops before that. */
   settled(): Promise<void>;
@@ -122,8 +125,9 @@ export interface DrainablePlacement extends Placement {
   /** True if the leader is not a Sluice worker and therefore does not support draining. */
   readonly isLeaderForeign: boolean;
   /**
-   * Starts or ends draining. A draining worker hands over its connectors and tasks in small parts and receives no others,
-   * whichever worker is the leader. The setting applies until the process ends.
+   * Starts or ends draining. A draining worker hands over its connectors and tasks in small parts, and receives no
+   * others unless all workers are draining. This is independent of which Sluice worker is the leader. The setting
+   * applies until the process ends.
    */
   drain(isDraining: boolean): void;
 }

@@ -9,14 +9,15 @@ import { ASSIGNED_MS, isMoving } from './move-pace.ts';
 export interface Rejoin {
   readonly reason: string;
   /**
-   * Offset after the config record that caused the request. An assignment that is based on this offset makes the rejoin
-   * unnecessary.
+   * Offset after the config record that caused the request. An assignment that is based on this offset or a later one
+   * makes the rejoin unnecessary.
    */
   readonly configOffset?: number;
 }
 
 /**
- * Combines two requests: the first reason is reported, and an assignment must be based on both config records.
+ * Combines two requests: the first reason is reported. Only an assignment that is based on the config records of both
+ * makes the rejoin unnecessary. If one of them was not caused by a config record, no assignment does.
  * @internal
  */
 export function mergeRejoins(first: Rejoin | undefined, second: Rejoin): Rejoin {
@@ -41,8 +42,9 @@ interface GroupState {
 }
 
 /**
- * Decides when and why this worker rejoins its group: after a rebalance of the group has started, on request, or after the
- * delay of the last assignment. While work moves in parts, the rejoin waits until the new tasks of this worker deliver records.
+ * Decides when and why this worker rejoins its group: after a rebalance of the group has started or the membership was
+ * lost, on request, or after the delay of the last assignment. While work moves in parts, the rejoin waits until the
+ * new tasks of this worker deliver records.
  */
 export class RejoinSchedule {
   readonly #group: () => GroupState;
@@ -74,7 +76,7 @@ export class RejoinSchedule {
     this.#changed.notify();
   }
 
-  /** Called when a new task delivers records, or will not deliver any. */
+  /** See `Placement.arrived`. */
   arrived(id: TaskId): void {
     this.#arrivals.note(id);
   }

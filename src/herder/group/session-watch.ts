@@ -1,8 +1,9 @@
+/** Maximum interval of the timer that shows that this process is running. */
 const LONGEST_PULSE_MS = 500;
 
 /** The group member whose session is watched. */
 export interface WatchedMember {
-  /** Milliseconds since the epoch; 0 before the first contact. See GroupMember. */
+  /** Milliseconds since the epoch; 0 before the first contact. See CoordinatorContact. */
   readonly lastContactAt: number;
   readonly unanswered: boolean;
   readonly state: string;
@@ -40,9 +41,9 @@ export class SessionWatch {
   }
 
   /**
-   * False if the session may have timed out. When a suspended process resumes, this is false immediately, even before any timer
-   * has run. It may also be false after a suspension that was shorter than the session timeout, because the session timeout begins
-   * at the last contact before the suspension.
+   * False if the session may have timed out. After a suspension of the process that was longer than the session
+   * timeout, this is false immediately, even before any timer has run. It may also be false after a shorter suspension,
+   * because the session timeout begins at the last contact before the suspension.
    */
   get mayWork(): boolean {
     return Date.now() <= this.mayWorkUntil;
@@ -50,7 +51,8 @@ export class SessionWatch {
 
   /**
    * The time until which this worker may write. While the group waits for other members to join, the coordinator
-   * expects no heartbeats. The time of the last contact is then ignored; only a suspension of this process counts.
+   * expects no heartbeats. Unless the last request has failed, the time of the last contact is then ignored, and only a
+   * suspension of this process counts.
    */
   get mayWorkUntil(): number {
     const { lastContactAt, state, unanswered } = this.#member();
@@ -78,8 +80,8 @@ export class SessionWatch {
   }
 
   /**
-   * While the group waits for other members to join, the coordinator expects no heartbeats, so the session does not
-   * time out.
+   * While the group waits for other members to join, the coordinator expects no heartbeats. Unless the last request has
+   * failed, the session then does not time out.
    */
   get #hasExpired(): boolean {
     if (!this.isOverdue) return false;

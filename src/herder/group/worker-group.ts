@@ -34,7 +34,7 @@ const REPEATED_MS = 50;
  *   settled --work was revoked--> joining immediately, so that the work can be assigned to others
  *   any --session lost--> all work stops --> joining
  *   joining --a foreign member leads--> outside until no foreign member is in the group (ForeignMembers) --> joining
- *   joining --config topic cannot be read up to the offset of the other members--> all work stops, outside --> joining
+ *   joining --config topic cannot be read up to the offset of the assignment--> all work stops, outside --> joining
  *   any --stop--> left
  */
 export class WorkerGroup implements DrainablePlacement {
@@ -242,7 +242,7 @@ export class WorkerGroup implements DrainablePlacement {
     await this.#work.release(revoked);
     this.#work.accept(generation);
     if (this.#configSync.offset < assignment.configOffset && !(await this.#configSync.readToEnd())) {
-      this.#logger.warn('Reading the config topic to its end timed out; leaving the group until it succeeds');
+      this.#logger.warn('Reading the config topic to its end failed or timed out; leaving the group until it succeeds');
       await this.#leave('the config topic cannot be read');
       await this.#configSync.untilRead(this.#shutdown.signal);
       return;
@@ -275,7 +275,7 @@ export class WorkerGroup implements DrainablePlacement {
     await this.#membership.leave();
   }
 
-  /** Stops all work. The next rebalance starts after it has stopped. */
+  /** Stops all work. The next rebalance starts after the work has stopped. */
   #drop(reason: string, isLost = true): void {
     this.#settling.begin();
     this.#work.drop(reason, isLost);

@@ -185,7 +185,7 @@ function properties(value: string): ConnectorConfig {
   return record.properties as ConnectorConfig;
 }
 
-/** Reads `state.v2`. Workers before 3.5 write only `state`. */
+/** Reads `state.v2`. Workers of Kafka Connect before 3.5 write only `state`. */
 function targetState(value: string): TargetState {
   const record = JSON.parse(value) as Record<string, unknown>;
   const state = record['state.v2'] ?? record['state'];

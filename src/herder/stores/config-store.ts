@@ -66,8 +66,8 @@ export class ConfigStore {
   }
 
   /**
-   * Returns the offset of the last record that changed the configuration or the target state of a connector; `undefined` if the
-   * log is not a topic.
+   * Returns the offset of the last record that changed the configuration or the target state of a connector;
+   * `undefined` if there is no such record or the log is not a topic.
    */
   changedAt(name: string): number | undefined {
     return this.#changedAt.get(name);

@@ -9,8 +9,8 @@ import type { LogRecord, OpenRecordLog, RecordLog } from './record-log.ts';
 
 interface Stored {
   /**
-   * The bytes of the key in the topic. They identify the entry, because other workers may encode the same partition
-   * differently.
+   * The bytes of the key in the topic. Later writes use the same bytes, because other workers may encode the same
+   * partition differently.
    */
   readonly rawKey: Uint8Array;
   readonly partition: SourceCoordinates;

@@ -59,8 +59,8 @@ function workerOffsets(worker: OffsetStore, topic: string | undefined): OpenOffs
 }
 
 /**
- * Offsets in the connector's own store, which is authoritative, with a copy in the worker's store. The copy is used if the
- * connector stops using its own topic.
+ * Offsets in the connector's own store, which is authoritative, with a copy in the worker's store. The copy is used for
+ * source partitions that have no offset in the connector's own store, and if the connector stops using its own topic.
  */
 class CopiedOffsets implements OffsetStorage {
   readonly #own: OffsetStore;

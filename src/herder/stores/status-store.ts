@@ -115,7 +115,7 @@ export class StatusStore {
     await this.#log.send(`status-task-${taskText(id)}`, null);
   }
 
-  /** Removes all statuses of a deleted connector. Resolves when this store no longer contains them. */
+  /** Removes all statuses and topics of a deleted connector. Resolves when this store no longer contains them. */
   async removeConnector(name: string): Promise<void> {
     await this.#log.sendAll([
       { key: `status-connector-${name}`, value: null },

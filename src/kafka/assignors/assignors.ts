@@ -4,7 +4,10 @@ import { RangeAssignor } from './range-assignor.ts';
 import { RoundRobinAssignor } from './round-robin-assignor.ts';
 import { StickyAssignor } from './sticky-assignor.ts';
 
-/** Creates the assignor of one member. Sticky assignors remember the member's last assignment. */
+/**
+ * Creates an assignor for one member. It must not be shared, because the sticky assignors remember the last assignment
+ * or generation of their member.
+ */
 export function createAssignor(name: AssignorName): Assignor {
   switch (name) {
     case 'range':

@@ -77,7 +77,10 @@ class EqualAssignment {
     for (const tp of owned.slice(count)) this.#owners.set(keyOf(tp), member);
   }
 
-  /** Assigns partitions to members in the racks of their replicas, and returns those for which there is no such member. */
+  /**
+   * Assigns partitions to members that are in the rack of a replica and may receive more, and returns the other
+   * partitions.
+   */
   #assignWithinRacks(partitions: readonly TopicPartition[]): readonly TopicPartition[] {
     if (!this.#racks.usesRacks) return partitions;
     let first = 0;

@@ -51,7 +51,7 @@ export class RackMatch {
     return this.hasRack(member) && !this.matches(member, partition);
   }
 
-  /** Sorts partitions that match the fewest members first. The sort is stable. */
+  /** Sorts partitions by the number of members in the racks of their replicas, lowest first. The sort is stable. */
   sorted(partitions: readonly TopicPartition[]): readonly TopicPartition[] {
     if (this.#memberRacks.size === 0) return partitions;
     const members = new Map<string, number>();

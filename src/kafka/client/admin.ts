@@ -92,7 +92,10 @@ export class KafkaAdmin implements Admin {
     return this.#retry(`Reading the settings of topic ${name}`, read, name);
   }
 
-  /** Resolves when all partitions of the new or existing topic have leaders, or after `LEADER_WAIT_MS`. */
+  /**
+   * Resolves when all partitions of the new or existing topic have leaders. Stops waiting for them after
+   * `LEADER_WAIT_MS`, or when the metadata request returns an error that is not retriable.
+   */
   async createTopic(topic: NewTopic): Promise<boolean> {
     const configEntries = Object.entries(topic.settings).map(([name, value]) => ({ name, value }));
     const wanted = {

@@ -11,9 +11,10 @@ const VISIBLE_TIMEOUT_MS = 30_000;
 const VISIBLE_CHECK_MS = 20;
 
 /**
- * Creates the topic if it is missing and may be created, and resolves with its partition count. Fails if `cleanup.policy` is
- * not exactly `compact`.
- * Messages and order of the checks follow org.apache.kafka.connect.storage.KafkaTopicBasedBackingStore and TopicAdmin.
+ * Creates the topic if it is missing and may be created, and resolves with its partition count. Fails if the
+ * `cleanup.policy` of an existing topic is not exactly `compact`; a policy that the client may not read is assumed to
+ * be `compact`. Also fails if the topic has several partitions although `singlePartition` is set. Messages and order of
+ * the checks follow org.apache.kafka.connect.storage.KafkaTopicBasedBackingStore and TopicAdmin.
  */
 export async function ensureCompactedTopic(
   admin: KafkaAdmin,

@@ -13,8 +13,8 @@ import type { ProducerConfig } from '../config/producer-config.ts';
 
 const POLL_MS = 5000;
 /**
- * Poll timeout while a caller waits for `readToEnd`. A position may advance without a record (empty topic, transaction
- * markers), and then `poll` does not return early.
+ * Poll timeout while a caller waits for `readToEnd`. The position of an empty partition becomes known without a fetched
+ * batch, and then `poll` does not return early.
  */
 const WAITER_POLL_MS = 10;
 const RETRY_MS = 1000;

@@ -12,8 +12,8 @@ export interface ReplicaSize {
 }
 
 /**
- * DescribeLogDirs: sizes of the replicas that one broker has of these topics. Topics that the client is not authorized to describe
- * are absent.
+ * DescribeLogDirs: sizes of the replicas that one broker has of these topics. The list is empty if the client is not
+ * authorized to describe the cluster.
  */
 export function logDirsCall(topics: ReadonlyMap<string, readonly number[]>): LibraryCall<readonly ReplicaSize[]> {
   const body = new Encoder().writeInt32(topics.size);

@@ -2,12 +2,12 @@ import { ResponseReader } from '../protocol/response-reader.ts';
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
 import { ownCall } from '../protocol/protocol.ts';
 
-/** ApiVersions 3 (Kafka 2.4) reports features, and DescribeQuorum 1 (Kafka 3.3) reports timestamps. */
+/** ApiVersions 3 (Kafka 2.4) can report features, and DescribeQuorum 1 (Kafka 3.3) reports timestamps. */
 const Version = { apiVersions: 3, describeQuorum: 1 } as const;
 const NO_TAGS = 0;
 const SUPPORTED_FEATURES = 0;
 
-/** Highest supported version level by feature name. */
+/** Requests the highest supported version level of each feature, by name. */
 export function supportedFeaturesCall(clientVersion: string): LibraryCall<ReadonlyMap<string, number>> {
   const body = new Encoder()
     .writeUVarInt(NO_TAGS)

@@ -36,8 +36,8 @@ export interface ConsumerConfig {
   readonly excludeInternalTopics: boolean;
   readonly allowAutoCreateTopics: boolean;
   /**
-   * Client id in the group, which previous instances of this consumer had too. A member that a previous instance left behind is
-   * removed before the first join.
+   * Client id in the group, which previous instances of this consumer had too. A member that a previous instance left
+   * behind is removed before the first join. `undefined` for a static member, and if `MEMBER_OWNER` is not set.
    */
   readonly leftoverName: string | undefined;
   /** Metadata refresh interval for subscriptions by pattern. */
@@ -69,9 +69,10 @@ const ASSIGNORS: Readonly<Record<string, AssignorName>> = lookupTable({
 });
 
 /**
- * Internal property that identifies the owner of a consumer whose client id no other running consumer uses. The group member
- * uses `<client.id>-<owner>` as its client id, so that a stale member of the same owner can be recognized. All other requests
- * use `client.id`.
+ * Internal property: the owner of this consumer, which is an id of a set of workers. Only one of these workers at a
+ * time runs the consumer. The property may be set only if no other running consumer has the same `client.id`. Unless
+ * `group.instance.id` is set, the group member uses `<client.id>-<owner>` as its client id, so that a stale member of
+ * the same owner can be recognized. All other requests use `client.id`.
  */
 export const MEMBER_OWNER = 'sluice.group.member.owner';
 

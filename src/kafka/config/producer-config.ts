@@ -19,9 +19,9 @@ export interface ProducerConfig {
   readonly transactionalId: string | null;
   /** After this time the coordinator aborts a transaction that its producer left open. */
   readonly transactionTimeoutMs: number;
-  /** Limit from `send` to success or failure, including retries. */
+  /** Time limit from the creation of a batch to its success or failure, including retries. */
   readonly deliveryTimeoutMs: number;
-  /** How long `send` waits for the metadata of a topic. */
+  /** How long `send` waits for the metadata of a topic, and how long a request about a transaction is retried. */
   readonly maxBlockMs: number;
 }
 

@@ -75,7 +75,10 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
 const TOKEN_LIFETIME_S = 3600;
 const TOKEN_TIMEOUT_MS = 10_000;
 
-/** Values of the properties `sasl.oauthbearer.*`. If they are absent, the older options of the login module apply. */
+/**
+ * Values of the properties `sasl.oauthbearer.*`. If the scope, the client id or the client secret is absent, the older
+ * options of the login module apply instead.
+ */
 type GrantProperties = Readonly<Record<'endpoint' | 'clientId' | 'clientSecret' | 'scope', string | undefined>>;
 
 /**

@@ -67,8 +67,9 @@ export class BrokerConnection {
   }
 
   /**
-   * Rejects with BrokerUnreachableError if the broker did not respond, with AuthenticationError if it rejected this client, and
-   * with MalformedResponseError if the response cannot be parsed.
+   * Rejects with BrokerUnreachableError if the broker did not respond, with AuthenticationError if it rejected this
+   * client, with KafkaError (UNSUPPORTED_VERSION) if it does not support the request, and with MalformedResponseError
+   * if the response cannot be parsed.
    */
   async call<A>(requested: Call<A>): Promise<A> {
     const open = await this.#ready();
@@ -297,7 +298,7 @@ function openSocket({ host, port, ssl, onConnect }: SocketRequest): Socket {
   const socket = ssl
     ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
     : connectPlain({ host, port, onread: { buffer: READ_BUFFER, callback: emitData } }, onConnect);
-  // Each request is written at once, so Nagle's algorithm would have no benefit, but delay requests by up to 40 ms.
+  // Each request is written at once, so Nagle's algorithm has no benefit and would delay requests by up to 40 ms.
   socket.setNoDelay(true);
   socket.setKeepAlive(true, 60_000);
   return socket;

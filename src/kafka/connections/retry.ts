@@ -9,8 +9,8 @@ export function backoffOf({ config }: Cluster): Backoff {
 }
 
 /**
- * Repeats an action while it fails with retriable errors, for at most `timeoutMs`. `what` names the action in the message of
- * the TimeoutError.
+ * Repeats an action while it fails with retriable errors, for at most `timeoutMs` and until `stop` returns true. `what`
+ * names the action in the message of the TimeoutError.
  */
 export async function retry<T>(
   what: string,

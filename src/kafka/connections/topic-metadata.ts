@@ -117,7 +117,7 @@ export class TopicMetadata {
     return this.#ids.get(topic);
   }
 
-  /** The name of the topic that currently has this id. */
+  /** The name of the topic that last had this id, even if the topic is currently missing. */
   topicName(id: string): string | undefined {
     for (const [topic, known] of this.#ids) if (known === id) return topic;
     return undefined;

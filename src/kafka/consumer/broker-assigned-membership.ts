@@ -70,7 +70,10 @@ export class BrokerAssignedMembership implements Membership {
     return { topics: this.#selection, maxAgeMs: connection.metadataMaxAgeMs, mayCreate };
   }
 
-  /** Sends the names of the matching topics to the broker, unless the broker evaluates the pattern. */
+  /**
+   * For a pattern that this client evaluates, sends the names of the matching topics to the broker if they have
+   * changed.
+   */
   onMetadata(): void {
     const { metadata, positions, notify } = this.#dependencies;
     const isPredicate = typeof this.#selection === 'function';

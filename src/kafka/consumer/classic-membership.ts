@@ -91,8 +91,8 @@ export class ClassicMembership implements GroupProtocol, Membership {
   }
 
   /**
-   * Requests a rebalance if other topics match the subscription. The leader also does so if the partition count of a topic of
-   * the group has changed.
+   * Requests a rebalance if the topics that match the subscribed pattern have changed. The leader also requests one if
+   * the partition count of a topic of the group has changed.
    */
   onMetadata(): void {
     const { metadata, positions } = this.#dependencies;
@@ -380,7 +380,7 @@ export class ClassicMembership implements GroupProtocol, Membership {
         logger.info({ group: this.#groupId, memberId }, 'Removed the stale group member of a previous instance');
       }
     } catch (error) {
-      logger.debug({ group: this.#groupId, reason: toError(error).message }, 'Cannot list the members of the group');
+      logger.debug({ group: this.#groupId, reason: toError(error).message }, 'Failed to remove stale group members');
     }
   }
 

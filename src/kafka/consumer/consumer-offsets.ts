@@ -13,7 +13,7 @@ import type { Membership } from './membership.ts';
 import { commitOffsets, fetchCommitted, logCommit, toPosition, type GroupIdentity } from './offsets.ts';
 import type { StartPositions } from './start-positions.ts';
 
-/** Committed offsets and end offsets of a consumer. Requests are retried until they time out or the consumer is closed. */
+/** Reads and commits offsets for a consumer. Requests are retried until they time out or the consumer is closed. */
 export class ConsumerOffsets {
   readonly #cluster: Cluster;
   readonly #metadata: TopicMetadata;
@@ -41,7 +41,10 @@ export class ConsumerOffsets {
     this.#logger = logger;
   }
 
-  /** Commits positions. Each has the topic id and leader epoch under which its records were read. */
+  /**
+   * Commits positions, except those of a topic that was deleted and recreated. Each has the topic id and leader epoch
+   * under which its records were read, as far as they are known.
+   */
   async commit(positions: readonly PartitionPosition[]): Promise<void> {
     const identity = this.#identity();
     const current = positions.filter((each) => this.#isOfItsTopic(each));
@@ -85,7 +88,10 @@ export class ConsumerOffsets {
     });
   }
 
-  /** Validates stored positions, see `PositionValidator.kept`. Retries until `signal` is aborted. */
+  /**
+   * Validates stored positions, see `PositionValidator.kept`. Retries without a time limit until `signal` is aborted or
+   * the consumer is closed.
+   */
   async kept(
     positions: readonly PartitionPosition[],
     signal: AbortSignal = new AbortController().signal,

@@ -5,7 +5,7 @@ const MAX_STARTS = 64;
 
 /** Leader epochs of the records that were read from a partition, as far as they are known. */
 export class EpochHistory {
-  /** Leader epoch of the record before the first position; `undefined` if older epochs were dropped. */
+  /** Leader epoch of the record before the first position; `undefined` if unknown, or if older epochs were dropped. */
   #base: number | undefined;
   /** Ascending by epoch and by offset. */
   #starts: EpochStart[] = [];
@@ -20,7 +20,7 @@ export class EpochHistory {
     const started = epochStarts(batches, this.#starts.at(-1)?.epoch ?? this.#base ?? -1);
     if (started.length === 0) return;
     const starts = [...this.#starts, ...started];
-    // The first position is followed by epochs that are no longer known.
+    // The oldest epochs are dropped, so `#base` is no longer the epoch before the first remaining start.
     if (starts.length > MAX_STARTS) this.#base = undefined;
     this.#starts = starts.slice(-MAX_STARTS);
   }

@@ -4,9 +4,9 @@ import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 import type { AbortedTransaction } from '../records/record-set.ts';
 
 /**
- * Version for brokers before Kafka 3.1, which identify topics by name. The decoder of kafkajs is not used. It would decode
- * every record into an object, at 6 to 9 µs per record, with string offsets and without the order of headers. Here, record
- * sets stay bytes until they are read.
+ * Version for brokers before Kafka 3.1, which identify topics by name, and for topics whose id is unknown. The decoder
+ * of kafkajs is not used. It would decode every record into an object, at 6 to 9 µs per record, with string offsets and
+ * without the order of headers. Here, record sets stay bytes until they are read.
  */
 const BY_NAME = 11;
 /**
@@ -18,7 +18,7 @@ const BY_ID = 13;
 export interface FetchPosition {
   readonly partition: number;
   readonly fetchOffset: number;
-  /** Leader epoch for which the position was validated; -1 if unknown. */
+  /** Leader epoch that this client knows, which the broker compares with its own (KIP-320); -1 if unknown. */
   readonly leaderEpoch: number;
 }
 

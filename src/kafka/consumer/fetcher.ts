@@ -36,7 +36,10 @@ export class Fetcher {
   readonly #metadata: TopicMetadata;
   readonly #config: ConsumerConfig;
   readonly #logger: Logger;
-  /** Called when records are available, a position must be reset, or a fetch failed. */
+  /**
+   * Called when records are available, a position must be reset, or a partition could not be fetched. Not called if a
+   * whole request failed with a retriable error.
+   */
   readonly #onProgress: () => void;
   readonly #metrics: ConsumerMetrics;
   readonly #buffers = new FetchBuffers();

@@ -33,7 +33,10 @@ export interface Membership {
   onMetadata(): void;
   /** Called if the log of an assigned partition has diverged from the records that were read. */
   onDiverged(topic: string): void;
-  /** Called by `poll`. Calls the listener if necessary and keeps the membership alive. Throws fatal errors. */
+  /**
+   * Called by `poll`. If necessary, joins the group or applies a new assignment, and calls the listener. Throws errors
+   * that are not retriable.
+   */
   coordinate(): Promise<void>;
   /** Returns the generation to commit in. Throws CommitRefusedError if the member has none. */
   identity(): GroupIdentity;

@@ -9,8 +9,8 @@ interface Preference {
 }
 
 /**
- * Preferred read replicas in the client's rack, as returned by leaders (KIP-392). A preference ends after `maxAgeMs`, after a
- * leader election, and when the replica does not respond or reports an error for the partition.
+ * Preferred read replicas in the client's rack, as returned by leaders (KIP-392). A preference ends after `maxAgeMs`,
+ * when another broker becomes the leader, and when the replica does not respond or reports an error for the partition.
  */
 export class NearestReplicas {
   readonly #maxAgeMs: number;

@@ -108,8 +108,8 @@ export async function deleteCommitted(
 
 /**
  * One attempt to fetch committed offsets. Partitions without a committed offset are absent from the result. If `partitions` is
- * `undefined`, all committed offsets of the group are fetched. `reader` is a member with an epoch; the error of a stale epoch
- * is retriable.
+ * `undefined`, all committed offsets of the group are fetched. If `reader` is set, this KIP-848 member reads the
+ * offsets, and a stale member epoch is a retriable error.
  */
 export async function fetchCommitted(
   cluster: Cluster,
@@ -175,7 +175,7 @@ export async function listOffsets(
 /**
  * One attempt to find the offsets at which the epochs end in the leaders' logs (KIP-320). If a log does not contain the epoch,
  * the leader reports the newest earlier one. If a leader has moved or did not respond, its partitions are absent and `failed`
- * is set. Rejects on errors that are not retriable.
+ * is set. Rejects if a leader is unknown, and on errors that are not retriable.
  */
 export async function epochEnds(
   cluster: Cluster,

@@ -16,8 +16,8 @@ import type { StartPositions } from './start-positions.ts';
  *   owned --prepare (new partitions are withheld)--> ready --apply: onRevoked, onAssigned--> owned
  *   owned --release: onRevoked or onLost--> none
  *
- * An assignment that is prepared but not applied is discarded without calling the listener. The listener is only called by `apply`
- * and `release`.
+ * An assignment that is ready, but was not applied, can be discarded without calling the listener. The listener is only
+ * called by `apply` and `release`.
  */
 export class OwnedPartitions {
   readonly #metadata: TopicMetadata;
@@ -130,7 +130,7 @@ export class OwnedPartitions {
     this.#fetcher.assign(this.owned);
   }
 
-  /** Revokes all partitions. Concurrent calls share one notification of the listener. */
+  /** Releases all partitions and notifies the listener. Concurrent calls share one notification. */
   release(how: 'revoked' | 'lost'): Promise<void> {
     this.#releasing ??= this.#notifyAndDrop(how).finally(() => {
       this.#releasing = undefined;

@@ -8,7 +8,10 @@ import { RecordSet, type ReadOptions } from '../records/record-set.ts';
 export interface LogIdentity {
   /** `undefined` if unknown. */
   readonly topicId: string | undefined;
-  /** Leader epoch for which the position was validated; -1 if it was not. */
+  /**
+   * Leader epoch for which the position was validated, or accepted because the epoch of the record before it is
+   * unknown; -1 if neither has happened yet.
+   */
   readonly leaderEpoch: number;
 }
 
@@ -102,7 +105,7 @@ export class PartitionBuffer {
     return !this.paused && this.fetchOffset !== undefined;
   }
 
-  /** True if there are readable records after the position. */
+  /** True if there are readable records after the position. False while the partition is paused. */
   get hasMore(): boolean {
     const { position, readableEnd } = this;
     return !this.paused && position !== undefined && readableEnd !== undefined && position < readableEnd;
@@ -167,7 +170,7 @@ export class PartitionBuffer {
   }
 
   /**
-   * Called with each metadata update (`leaderEpoch` is -1 if unknown). After a new leader epoch, the fetch offset must
+   * Called with the current metadata (`leaderEpoch` is -1 if unknown). After a new leader epoch, the fetch offset must
    * be validated if the leader epoch of the record before it is known. A new topic id means that the log has diverged.
    */
   updateLeader({ topicId, leaderEpoch }: LogIdentity): void {

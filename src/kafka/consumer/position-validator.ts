@@ -46,8 +46,9 @@ export class PositionValidator {
   /**
    * Returns where to resume from stored positions. If the topic was recreated, or its log does not contain the leader epoch,
    * reading resumes at the beginning. If the log was truncated, it resumes at the first offset at which the log differs from
-   * the records that were read. Otherwise, it resumes at the stored position. Logs a warning for each position that changes.
-   * Positions whose leader is unavailable are returned unchanged; they are validated before anything is read.
+   * the records that were read. Otherwise, it resumes at the stored position. Logs a warning for each truncated log and
+   * for each recreated topic. A position whose leader is unavailable keeps its offset and is validated before anything
+   * is read; but if its topic was recreated, the call rejects with a retriable error.
    */
   async kept(positions: readonly PartitionPosition[]): Promise<readonly PartitionPosition[]> {
     const sameTopics = positions.filter((position) => !this.#isRecreated(position));

@@ -15,7 +15,8 @@ import type { TopicMetadata } from '../connections/topic-metadata.ts';
 
 /**
  * Determines where reading starts: at the committed offset, or, if there is none or it is out of range, where
- * `auto.offset.reset` specifies.
+ * `auto.offset.reset` specifies. A recreated topic, and a new partition without a committed offset (see NewPartitions),
+ * are read from the beginning even with `latest`.
  */
 export class StartPositions {
   readonly #cluster: Cluster;
@@ -59,9 +60,9 @@ export class StartPositions {
   }
 
   /**
-   * One attempt to determine the position of each partition that has none. Positions whose leader is unavailable are validated
-   * later. With `mayMove`, diverged positions are reset too. A member that owns partitions does not set it, because their
-   * positions may be reset only after the listener has released them.
+   * One attempt to determine the position of each partition that has none or whose position is out of range. Positions
+   * whose leader is unavailable are validated later. With `mayMove`, diverged positions are reset too. A member that
+   * owns partitions does not set it, because their positions may be reset only after the listener has released them.
    */
   async resolve(mayMove = true): Promise<void> {
     const unpositioned = [...this.#fetcher.partitions].filter((buffer) => buffer.position === undefined);

@@ -6,7 +6,10 @@ import { highestVersion, ownCall, type Call } from '../protocol/protocol.ts';
 /** Partitions by topic id; the ids are written as Kafka's tools print them. */
 export type PartitionsById = ReadonlyMap<string, readonly number[]>;
 
-/** A ConsumerGroupHeartbeat request (KIP-848). Fields that are `undefined` have not changed since the last heartbeat. */
+/**
+ * A ConsumerGroupHeartbeat request (KIP-848). Fields that are `undefined` are not set, or have not changed since the
+ * last heartbeat.
+ */
 export interface MemberHeartbeat {
   readonly groupId: string;
   readonly memberId: string;

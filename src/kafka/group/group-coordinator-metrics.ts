@@ -4,8 +4,9 @@ export type GroupRequest = 'join' | 'sync' | 'heartbeat';
 
 /**
  * Metrics of a client's requests to the coordinator of its group
- * (org.apache.kafka.clients.consumer.internals.AbstractCoordinator.GroupCoordinatorMetrics). Requests that return an error
- * are not counted, except heartbeats with REBALANCE_IN_PROGRESS.
+ * (org.apache.kafka.clients.consumer.internals.AbstractCoordinator.GroupCoordinatorMetrics). Requests that return an
+ * error are not counted, except heartbeats with REBALANCE_IN_PROGRESS. A KIP-848 member only sends heartbeats: the one
+ * that joins the group counts as `join`, and applying an assignment as `sync`.
  */
 export class GroupCoordinatorMetrics {
   readonly #counts: Readonly<Record<GroupRequest, Meter>>;

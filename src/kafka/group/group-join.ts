@@ -15,7 +15,10 @@ import { NETWORK_MS, syncGroup } from './member-requests.ts';
  */
 type JoinOutcome = Generation | 'restart' | 'lost';
 
-/** Joins a group of the classic protocol (JoinGroup 5, SyncGroup 3), and keeps the member id that the coordinator assigned. */
+/**
+ * Joins a group of the classic protocol (JoinGroup 5 or 9, SyncGroup 3), and keeps the member id that the coordinator
+ * assigned.
+ */
 export class GroupJoin {
   readonly #cluster: Cluster;
   readonly #options: GroupOptions;

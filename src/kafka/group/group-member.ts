@@ -26,8 +26,8 @@ interface HeartbeatResult {
 }
 
 /**
- * A group member of the classic protocol (JoinGroup 5, SyncGroup 3). Between joins, heartbeats are sent in the background,
- * independently of the caller.
+ * A group member of the classic protocol. Between joins, heartbeats are sent in the background, independently of the
+ * caller.
  *
  *   unjoined, lost --join--> joining --assignment received--> stable
  *   stable --REBALANCE_IN_PROGRESS or requestRejoin--> rebalancing --join--> joining
@@ -37,8 +37,8 @@ interface HeartbeatResult {
  *   stable --detach--> left, for another member to resume
  *   any --leave--> left
  *
- * In `stable` and `rebalancing` the member owns its generation, so commits are accepted. A coordinator that moves or restarts is
- * looked up again with the same member id and generation.
+ * In `stable` and `rebalancing` the member owns its generation, so commits are accepted. If the coordinator moves or
+ * restarts, it is looked up again, and the member keeps its id and generation.
  */
 export class GroupMember {
   readonly #cluster: Cluster;

@@ -3,7 +3,7 @@ import type { Cluster } from '../connections/cluster.ts';
 import { backoffOf } from '../connections/retry.ts';
 import { isRetriable } from '../errors/kafka-errors.ts';
 
-/** The heartbeats of one kind of group member. */
+/** How one kind of group member sends heartbeats and handles the responses. */
 interface Heartbeats<R> {
   send(): Promise<R>;
   /** Handles a response and returns the milliseconds until the next heartbeat. May throw the same errors as `send`. */

@@ -179,7 +179,7 @@ export class HeartbeatMember {
         this.#logger.info({ group: groupId, memberId }, 'Removed the stale group member of a previous instance');
       }
     } catch (error) {
-      this.#debug({ reason: toError(error).message }, 'Cannot list the members of the group');
+      this.#debug({ reason: toError(error).message }, 'Failed to remove stale group members');
     }
   }
 

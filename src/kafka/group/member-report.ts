@@ -10,8 +10,9 @@ type Settings = Pick<MemberHeartbeat, 'rackId' | 'rebalanceTimeoutMs' | 'assigno
 type ReportedFields = Settings & Pick<MemberHeartbeat, 'topics' | 'regex' | 'owned'>;
 
 /**
- * The subscription and the owned partitions of a member, and which of these the coordinator knows. A heartbeat contains only
- * fields that have changed since the previous one.
+ * The subscription and the owned partitions of a member, and which of these the coordinator knows. A heartbeat that
+ * joins the group or follows a failed one contains all fields; any other contains only those that have changed since
+ * the previous one, and the owned partitions if they acknowledge a new target.
  */
 export class MemberReport {
   readonly #settings: Settings;

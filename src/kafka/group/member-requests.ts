@@ -5,8 +5,8 @@ import { Apis, libraryCall } from '../protocol/protocol.ts';
 import type { Generation, GroupOptions } from './group-protocol.ts';
 
 /**
- * Time for network and processing. JoinGroup and SyncGroup time out after the rebalance timeout, for which the broker waits for
- * other members, plus this time.
+ * Time for network and processing. The broker waits for other members for up to the rebalance timeout, so JoinGroup and
+ * SyncGroup time out after the rebalance timeout plus this time.
  */
 export const NETWORK_MS = 5000;
 

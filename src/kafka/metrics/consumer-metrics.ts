@@ -48,7 +48,10 @@ export class ConsumerMetrics {
     this.#lastPollAt = at;
   }
 
-  /** Counts the records that a poll returned. Unlike in Java, `records-per-request-avg` is their average per poll. */
+  /**
+   * Counts the records that a poll returned. Unlike in Java, `records-per-request-avg` is the average number of records
+   * per poll that returned any.
+   */
   consumed(records: number): void {
     const at = now();
     this.#records.record(records, at);

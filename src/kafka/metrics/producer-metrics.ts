@@ -96,7 +96,8 @@ export class ProducerMetrics {
 }
 
 /**
- * The metrics of a topic are removed after this time without records. If records arrive later, its totals restart from zero.
+ * The metrics of a topic are removed after this time without records. If records arrive later, the totals restart from
+ * zero.
  */
 const TOPIC_MS = 600_000;
 

@@ -55,9 +55,9 @@ interface NewBatch {
 type RequestBatches = readonly (readonly [SendQueue, PendingBatch])[];
 
 /**
- * Delivers batches. One loop per leader keeps up to `max.in.flight.requests.per.connection` requests in flight, each with at
- * most one batch per partition. A batch that failed with a retriable error stays in its queue and is retried until its
- * deadline.
+ * Delivers batches. One loop per leader keeps up to `max.in.flight.requests.per.connection` requests in flight, but
+ * never more than five, each with at most one batch per partition. A batch that failed with a retriable error stays in
+ * its queue and is retried until its deadline.
  */
 export class BatchSender {
   readonly #cluster: Cluster;

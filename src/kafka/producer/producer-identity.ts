@@ -14,7 +14,10 @@ export interface ProducerId {
 export interface ProducerIdentity {
   readonly idempotent: boolean;
   readonly transactionalId: string | null;
-  /** Returns the same object until the sequence numbers restart, or `undefined` if the producer is not idempotent. */
+  /**
+   * Resolves with `undefined` if the producer is not idempotent. Otherwise, the object stays the same until a new id or
+   * epoch is requested from the broker; then the sequence numbers of all partitions restart.
+   */
   current(): Promise<ProducerId | undefined>;
   /** Adds partitions to the transaction. Resolves when their batches may be sent. */
   addPartitions(partitions: readonly TopicPartition[]): Promise<void>;

@@ -208,7 +208,7 @@ export class KafkaProducer implements Producer {
     }
   }
 
-  /** Passes packed records on unchanged if they all belong to one partition and fit into one batch. */
+  /** Passes packed records on unchanged if they fit into one batch and have no keys or only one possible partition. */
   #enqueuePacked(packed: PackedRecords, open: OpenBatches, partitionOf: Partitioner, failures: SendFailure[]): void {
     const { topic } = packed;
     if (packed.bytes.length > open.maxBatchBytes) {
@@ -248,7 +248,8 @@ export class KafkaProducer implements Producer {
   }
 
   /**
-   * Returns a partitioner for one call: Java's hash of the key, or one random partition per topic for records without a key.
+   * Returns a partitioner for one call of `trySend`. Records without a given partition are assigned by Java's hash of
+   * the key, or, without a key, to one random partition per topic.
    */
   #partitioner(): Partitioner {
     const sticky = new Map<string, number>();

@@ -28,7 +28,10 @@ export class Delivery {
   }
 }
 
-/** Producer id, epoch and base sequence of a batch. Retries use the same values, so that the broker can detect duplicates. */
+/**
+ * Producer id, epoch and base sequence of a batch. Retries use the same values, so that the broker can detect
+ * duplicates. After a loss (see SendQueue), the batch gets other values, because the broker has not stored it.
+ */
 interface ProducerStamp {
   readonly producerId: number;
   readonly producerEpoch: number;
@@ -42,7 +45,7 @@ export interface PendingBatch {
   /** Milliseconds since the epoch. */
   readonly deadline: number;
   readonly delivery: Delivery;
-  /** `undefined` before the first send, and without idempotence. */
+  /** `undefined` before the first send, after a loss of the sequence, and without idempotence. */
   stamp: ProducerStamp | undefined;
   inFlight: boolean;
 }
@@ -67,7 +70,7 @@ export class SendQueue {
   readonly batches: PendingBatch[] = [];
   /** No batch is sent before this time, in milliseconds since the epoch. */
   notBefore = 0;
-  /** The last failure of the oldest batch; `undefined` if it has not failed. */
+  /** The last retriable failure of a batch of this queue; `undefined` if a batch has been stored since. */
   lastFailure: Error | undefined;
   #inFlight = 0;
   #sequence: 'valid' | 'gap' | 'lost' = 'valid';
@@ -129,7 +132,7 @@ export class SendQueue {
     batch.delivery.end();
   }
 
-  /** Fails the batch. It is unknown whether the broker has stored it. */
+  /** Fails the batch, although the broker may have stored it. */
   drop(batch: PendingBatch, error: Error): void {
     if (!this.#remove(batch)) return;
     this.notBefore = 0;
@@ -137,7 +140,9 @@ export class SendQueue {
     batch.delivery.end({ records: recordsOf(batch.records), packed: batch.packed, error });
   }
 
-  /** Called if the broker has not stored the batch before the oldest one, and therefore no batch of this queue either. */
+  /**
+   * Called if the broker misses the predecessor of the oldest batch. It has then stored no batch of this queue either.
+   */
   sequenceLost(): void {
     this.#sequence = 'lost';
   }

@@ -95,7 +95,7 @@ export class Transaction implements ProducerIdentity {
     this.#debug({ partitions: missing.map(topicPartitionText) }, 'Added partitions to the transaction');
   }
 
-  /** Commits or aborts the transaction. Sends no request if it has no partitions. */
+  /** Commits or aborts the transaction. Sends no request if the transaction has no partitions. */
   async end(outcome: 'commit' | 'abort'): Promise<void> {
     if (this.#partitions.size === 0) return;
     const identity = await this.#identity();

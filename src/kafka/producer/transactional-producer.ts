@@ -17,7 +17,8 @@ import { Transaction } from './transaction.ts';
  *   new --init--> ready --begin--> open --commit, abort--> ready
  *   open --a record or the commit failed--> failed --abort, which requests the next epoch--> ready
  *
- * A fenced producer stays failed.
+ * `abort` does not request the next epoch if no record of the transaction can have been sent. A fenced producer stays
+ * failed.
  */
 export class KafkaTransactionalProducer implements TransactionalProducer {
   readonly #producer: KafkaProducer;

@@ -12,7 +12,7 @@ import { MalformedResponseError } from '../errors/kafka-errors.ts';
 
 /**
  * A request that kafkajs encodes in one pinned version, and the decoder of its response (kafkajs' own decoders do not check
- * lengths). The versions are the newest that kafkajs 2.2.4 supports; brokers from Kafka 2.3 to 4.x accept them all.
+ * lengths). The versions are the newest that kafkajs 2.2.4 supports; brokers from Kafka 2.4 to 4.x accept them all.
  */
 export interface Api<P, A> {
   readonly name: string;
@@ -335,5 +335,5 @@ export function unsupportedReason(
   const range = ranges[apiKey];
   if (range !== undefined && range.minVersion <= apiVersion && apiVersion <= range.maxVersion) return undefined;
   const offered = range === undefined ? 'no version' : `${String(range.minVersion)} to ${String(range.maxVersion)}`;
-  return `The broker does not support ${apiName} version ${String(apiVersion)} (it supports ${offered}); Kafka 2.3 or later is required`;
+  return `The broker does not support ${apiName} version ${String(apiVersion)} (it supports ${offered}); Kafka 2.4 or later is required`;
 }

@@ -7,9 +7,9 @@ const NO_ID = Buffer.alloc(16).toString('base64url');
 const MAX_VARINT_BYTES = 5;
 
 /**
- * Reads the fields of a response, or of data of a group member, in order (https://kafka.apache.org/protocol). Never reads
- * beyond the end or backwards, whatever lengths and counts the data contains: each list entry takes at least one byte. The
- * length of a compact field is a varint of the length plus one (flexible versions, KIP-482).
+ * Reads the fields of a response, or of data of a group member, in order (https://kafka.apache.org/protocol). Never
+ * reads beyond the end or backwards, because each length and count is compared with the number of unread bytes. A
+ * compact field (flexible versions, KIP-482) begins with a varint: its length plus one.
  *
  * @throws MalformedResponseError
  */

@@ -1,6 +1,9 @@
 export interface ProducedRecord {
   readonly topic: string;
-  /** `null` lets the default partitioner choose the partition (murmur2 hash of the key; sticky without a key). */
+  /**
+   * `null` lets the producer choose the partition: by the murmur2 hash of the key, or, without a key, one random
+   * partition per topic and call.
+   */
   readonly partition: number | null;
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;

@@ -78,13 +78,13 @@ function finish(plain: Buffer, count: number, baseTimestamp: number, maxTimestam
   return batch;
 }
 
-/** Uncompressed size in bytes of a batch that contains only this record. The size limits refer to this size. */
+/** Uncompressed size in bytes of a batch that contains only this record. `max.request.size` limits this size. */
 export function serializedSize(record: ProducedRecord): number {
   const bodySize = recordSize(record, 0, 0);
   return BatchField.records + varintSize(bodySize) + bodySize;
 }
 
-/** Upper bound of `serializedSize`, which is cheaper to compute. */
+/** Upper bound of `serializedSize` that is cheaper to compute. */
 export function sizeBound({ key, value, headers }: ProducedRecord): number {
   let size = BatchField.records + MAX_VARINT_BYTES + (key?.length ?? 0) + (value?.length ?? 0);
   for (const header of headers) size += MAX_VARINT_BYTES + 3 * header.key.length + (header.value?.length ?? 0);

@@ -7,7 +7,10 @@ const NO_HEADERS: readonly ConsumedHeader[] = Object.freeze([]);
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** A message block with keys and headers that can return individual records. Keys, values and headers are views of `bytes`. */
+/**
+ * A message block that also has keys and headers, and can return individual records. Keys, values and header values are
+ * views of `bytes`.
+ */
 export class RecordBlock implements MessageBlock, RecordColumns {
   readonly topic: string;
   readonly partition: number;

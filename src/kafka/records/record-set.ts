@@ -77,7 +77,7 @@ export class RecordSet {
     return this.#openedBytes;
   }
 
-  /** Frees the decompressed bytes of the current batch; the next call decompresses it again. */
+  /** Frees the decompressed bytes of the current batch; the next read decompresses the batch again. */
   closeBatch(): void {
     if (this.#batch === undefined || this.#batch.bytes === this.#bytes) return;
     this.#minBaseOffset = this.#batch.baseOffset;

@@ -51,7 +51,7 @@ describe('the pinned request versions', () => {
     assert.equal(unsupportedReason(call, { 3: { minVersion: 0, maxVersion: 13 } }), undefined);
     assert.match(
       unsupportedReason(call, { 3: { minVersion: 0, maxVersion: 5 } }) ?? '',
-      /does not support Metadata version 7 \(it supports 0 to 5\); Kafka 2\.3 or later is required/,
+      /does not support Metadata version 7 \(it supports 0 to 5\); Kafka 2\.4 or later is required/,
     );
     assert.match(unsupportedReason(call, {}) ?? '', /it supports no version/);
   });
