@@ -2,6 +2,7 @@ import {
   ConnectError,
   recordsOfBlock,
   toError,
+  type FailedRecord,
   type Logger,
   type SourceRecord,
   type SourceTask,
@@ -112,7 +113,7 @@ export class DbSourceTask implements SourceTask {
     return this.#hints;
   }
 
-  async poll(): Promise<readonly SourceRecord[]> {
+  async poll(): Promise<readonly (SourceRecord | FailedRecord)[]> {
     const parts = await this.pollBlocks();
     return parts.flatMap((part) => ('packed' in part ? recordsOfBlock(part) : [part]));
   }

@@ -112,14 +112,13 @@ class WrittenRows implements TableForm {
     const { settings, skipsUnsupported, logger } = this.#options;
     const { schema, name } = this.definition;
     const label = tableLabel({ name: { schema, name } });
-    const onUnsupportedRow = ({ message }: DataError): void =>
-      logger.error(`Skipped a row (errors.tolerance=all): ${message}`);
     const onUnsupportedColumn = ({ message }: DataError): void =>
       logger.error(`Skipped a column of table ${label} (errors.tolerance=all): ${message}`);
     return {
       topic: this.topic,
       partition: { server: settings.prefix },
-      ...(skipsUnsupported ? { onUnsupportedRow, onUnsupportedColumn } : { onUnsupportedRow: undefined }),
+      onUnsupportedRow: undefined,
+      ...(skipsUnsupported ? { onUnsupportedColumn } : {}),
     };
   }
 }

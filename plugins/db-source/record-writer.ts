@@ -6,6 +6,7 @@ import {
   RecordPacker,
   Schema,
   Turn,
+  type FailedRecord,
   type SourceBlock,
   type SourceCoordinates,
   type SourceRecord,
@@ -27,7 +28,8 @@ const MAX_LENGTH = 1_000_000;
 /** Larger rows are not packed, because their encoded form may be several times as large. */
 const MAX_PACKED_ROW = 50_000;
 
-export type RecordPart = SourceRecord | SourceBlock;
+/** One or more rows; a FailedRecord is a row that the format cannot represent. */
+export type RecordPart = SourceRecord | FailedRecord | SourceBlock;
 
 export type WrittenTable = Pick<Table, 'name' | 'key'> & Pick<EncodedTable, 'columns'>;
 export type WriterSettings = Pick<SourceSettings, 'format' | 'precision' | 'rowsPerRecord' | 'keyColumns'>;
@@ -44,9 +46,9 @@ interface OpenRecord {
 export interface RecordTarget {
   readonly topic: string;
   readonly partition: SourceCoordinates;
-  /** Called for a row that the format cannot represent; the row is then skipped. Without this function, such a row is an error. */
+  /** Called for a row that the format cannot represent and that becomes a FailedRecord. Without it, such a row is an error. */
   readonly onUnsupportedRow: ((error: DataError) => void) | undefined;
-  /** Same as `onUnsupportedRow`, for a column. */
+  /** Called for a column that the format cannot represent and that is left out. Without it, the table is an error. */
   readonly onUnsupportedColumn?: ((error: DataError) => void) | undefined;
 }
 
@@ -87,11 +89,15 @@ export class RecordWriter {
     });
   }
 
-  /** Returns the records of one row. */
+  /** Returns the records of one row. @throws DataError if the format cannot represent the row */
   recordsOf(row: Row, offset: SourceCoordinates): readonly SourceRecord[] {
-    const records: SourceRecord[] = [];
-    this.#add(records, row, offset);
-    return records;
+    const value = this.#encoder.encode(row);
+    return value === null ? [] : this.#valueRecords(row, value, offset);
+  }
+
+  #valueRecords(row: Row, value: string, offset: SourceCoordinates): readonly SourceRecord[] {
+    const values = this.#splitsLines ? value.split('\n') : [value];
+    return values.map((each) => this.#record(row, each, offset));
   }
 
   /** Converts a page. A large page is processed over several iterations of the event loop. */
@@ -112,7 +118,7 @@ export class RecordWriter {
     for (const row of rows) {
       let characters = 0;
       if (this.#rowsPerRecord > 1) {
-        const text = this.#encoded(row, (each) => this.#encoder.rowText(each)) ?? '';
+        const text = this.#encoded(records, row, offset, (each) => this.#encoder.rowText(each)) ?? '';
         characters = text.length;
         if (text !== '') open = this.#append(records, open, row, text, offset);
       } else characters = this.#add(records, row, offset);
@@ -134,7 +140,7 @@ export class RecordWriter {
       }
     };
     for (let index = from; index < block.count; index++) {
-      const written = this.#packRow(packer, block, index);
+      const written = this.#packRow(records, packer, { block, from: index }, offset);
       if (written === undefined) {
         takePacked();
         this.#add(records, block.row(index), offset);
@@ -145,7 +151,12 @@ export class RecordWriter {
   }
 
   /** Packs the record of a row and returns its size; `undefined` if the row needs a separate record. */
-  #packRow(packer: RecordPacker, block: RowRange['block'], index: number): number | undefined {
+  #packRow(
+    records: RecordPart[],
+    packer: RecordPacker,
+    { block, from: index }: RowRange,
+    offset: SourceCoordinates,
+  ): number | undefined {
     const { bytes } = block;
     const cells = block.cells(index);
     if (cells.length > MAX_PACKED_ROW) return undefined;
@@ -161,7 +172,7 @@ export class RecordWriter {
       return isWritten ? undefined : 0;
     } catch (error) {
       packer.undo();
-      this.#refused(block.row(index), error);
+      this.#refused(records, block.row(index), offset, error);
       return 0;
     }
   }
@@ -199,6 +210,7 @@ export class RecordWriter {
   #withOffset(record: RecordPart, sourceOffset: SourceCoordinates): RecordPart {
     if ('packed' in record) return { ...record, offsetAfter: sourceOffset };
     const moved = { ...record, sourceOffset };
+    if ('error' in record || 'error' in moved) return moved;
     const row = this.#largeRecords.get(record);
     if (row !== undefined) this.#largeRecords.set(moved, row);
     return moved;
@@ -206,10 +218,10 @@ export class RecordWriter {
 
   /** Adds the records of a row, and returns their size in characters. */
   #add(records: RecordPart[], row: Row, offset: SourceCoordinates): number {
-    const value = this.#encoded(row, (each) => this.#encoder.encode(each));
+    const value = this.#encoded(records, row, offset, (each) => this.#encoder.encode(each));
     if (value === null) return 0;
     if (!this.#splitsLines) records.push(this.#record(row, value, offset));
-    else for (const line of value.split('\n')) records.push(this.#record(row, line, offset));
+    else records.push(...this.#valueRecords(row, value, offset));
     return value.length;
   }
 
@@ -239,15 +251,21 @@ export class RecordWriter {
     if (value !== null) records.push(this.#record(first, value, offset));
   }
 
-  #encoded(row: Row, encode: (row: Row) => string | null): string | null {
+  #encoded(
+    records: RecordPart[],
+    row: Row,
+    offset: SourceCoordinates,
+    encode: (row: Row) => string | null,
+  ): string | null {
     try {
       return encode(row);
     } catch (error) {
-      return this.#refused(row, error);
+      this.#refused(records, row, offset, error);
+      return null;
     }
   }
 
-  #refused(row: Row, thrown: unknown): null {
+  #refused(records: RecordPart[], row: Row, sourceOffset: SourceCoordinates, thrown: unknown): void {
     if (!(thrown instanceof DataError)) throw thrown;
     const error = new DataError(`${this.#rowText(row)}: ${thrown.message}`, { cause: thrown });
     if (this.#target.onUnsupportedRow === undefined) {
@@ -256,7 +274,10 @@ export class RecordWriter {
       });
     }
     this.#target.onUnsupportedRow(error);
-    return null;
+    const { topic, partition: sourcePartition } = this.#target;
+    const cells = this.#table.columns.map(({ name }, index) => [name, row[index] ?? null] as const);
+    const content = JSON.stringify(Object.fromEntries(cells));
+    records.push({ error, topic, sourcePartition, sourceOffset, content });
   }
 
   /** Describes the row by its key, or by its first columns. */

@@ -85,7 +85,7 @@ export class ConnectorOffsets {
   ): Promise<OffsetsPreview> {
     const stored = await this.#withOffsets({ name, config }, (storage) => storage.list(name));
     const wanted = 'offsets' in target ? { offsets: sourceOffsets(target.offsets) } : target;
-    const previewed = await callPlugin(plugin.previewOffsets?.(config, wanted, stored));
+    const previewed = await callPlugin(() => plugin.previewOffsets?.(config, wanted, stored));
     if (previewed === undefined) {
       throw new RequestError(400, `${plugin.className} does not say what an offset change would do`);
     }
@@ -102,12 +102,12 @@ export class ConnectorOffsets {
     const { state, plugin } = await this.#stopped(name);
     if (plugin.type === 'sink') {
       const offsets = sinkOffsets(changes);
-      const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+      const isComplete = await callPlugin(() => plugin.alterOffsets?.(state.config, offsets));
       await this.#alterGroup(state, offsets);
       return success('alter', isComplete);
     }
     const offsets = sourceOffsets(changes);
-    const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+    const isComplete = await callPlugin(() => plugin.alterOffsets?.(state.config, offsets));
     await this.#write(state, offsets);
     return success('alter', isComplete);
   }
@@ -130,7 +130,7 @@ export class ConnectorOffsets {
       const keys = new Set(wanted.map(({ partition }) => partition && coordinatesKey(partition)));
       const left = (await storage.list(name)).filter(({ partition }) => !keys.has(coordinatesKey(partition)));
       const offsets = [...left.map(({ partition }) => ({ partition, offset: null })), ...wanted];
-      const isComplete = await callPlugin(plugin.alterOffsets?.(inUse, offsets));
+      const isComplete = await callPlugin(() => plugin.alterOffsets?.(inUse, offsets));
       await storage.write(name, storable(offsets));
       return success('alter', isComplete);
     });
@@ -142,7 +142,7 @@ export class ConnectorOffsets {
     if (plugin.type === 'sink') return success('reset', await this.#resetGroup(state, plugin));
     const known = await this.#withOffsets(state, (offsets) => offsets.list(name));
     const offsets = known.map(({ partition }) => ({ partition, offset: null }));
-    const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+    const isComplete = await callPlugin(() => plugin.alterOffsets?.(state.config, offsets));
     await this.#write(state, offsets);
     return success('reset', isComplete);
   }
@@ -200,7 +200,7 @@ export class ConnectorOffsets {
     const keys = new Set(wanted.map(({ topic, partition }) => topicPartitionKey(topic, partition)));
     const left = committed.filter(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));
     const offsets = [...left.map(({ topic, partition }) => ({ topic, partition, offset: null })), ...wanted];
-    const isComplete = await callPlugin(plugin.alterOffsets?.(known.config, offsets));
+    const isComplete = await callPlugin(() => plugin.alterOffsets?.(known.config, offsets));
     await this.#alterGroup(known, offsets);
     return isComplete ?? false;
   }
@@ -222,7 +222,7 @@ export class ConnectorOffsets {
     return withAdmin(this.#dependencies.clients, state, async (admin) => {
       const committed = await admin.groupOffsets(groupId(state));
       const offsets = committed.map(({ topic, partition }) => ({ topic, partition, offset: null }));
-      const isComplete = await callPlugin(plugin.alterOffsets?.(state.config, offsets));
+      const isComplete = await callPlugin(() => plugin.alterOffsets?.(state.config, offsets));
       try {
         await admin.deleteGroup(groupId(state));
       } catch (error) {
@@ -252,9 +252,9 @@ function groupId({ name, config }: ResolvedConnector): string {
 }
 
 /** Converts an error of the plugin to a RequestError with status 400 and the same message. */
-async function callPlugin<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
+async function callPlugin<T>(call: () => Promise<T> | undefined): Promise<T | undefined> {
   try {
-    return await answer;
+    return await call();
   } catch (error) {
     throw new RequestError(400, toError(error).message, { cause: error });
   }

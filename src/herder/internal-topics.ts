@@ -66,7 +66,7 @@ export class InternalTopics {
         const minimum = Number(known?.get('min.insync.replicas') ?? NaN);
         return {
           ...{ name, property, state, partitions, leaderless, singlePartition },
-          replicas: Number.isFinite(replicas) ? replicas : 0,
+          replicas,
           cleanupPolicy: known?.get('cleanup.policy') ?? null,
           minInsyncReplicas: Number.isInteger(minimum) ? minimum : null,
           bytes: sizes.get(name) ?? null,

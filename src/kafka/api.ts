@@ -224,7 +224,7 @@ export interface SurveyedTopic {
   readonly state: 'exists' | 'missing' | 'denied';
   readonly partitions: number;
   readonly leaderless: number;
-  /** Replica count of the partition with the fewest replicas; `Infinity` if the metadata contains no partitions. */
+  /** Replica count of the partition with the fewest replicas; 0 if the metadata contains no partitions. */
   readonly replicas: number;
   /** Operations that this client is authorized for; `undefined` for brokers before 2.8, which do not report them. */
   readonly allowed: ReadonlySet<AclOperation> | undefined;

@@ -81,7 +81,7 @@ const OFFSETS: TopicUse = { property: 'offset.storage.topic', purpose: 'source c
 const CONNECTOR_OFFSETS: TopicUse = { ...OFFSETS, property: 'offsets.storage.topic' };
 const OWN: TopicUse = {
   property: 'sluice.storage.topic',
-  purpose: 'counts of restarts and the history of configurations',
+  purpose: 'restart counts, the history of configurations, and replays',
   singlePartition: true,
 };
 const STATUSES: TopicUse = { property: 'status.storage.topic', purpose: 'connector and task statuses' };

@@ -162,6 +162,45 @@ describe('the records of a source are read back by a sink', function () {
     await sluice.rest.delete(`/connectors/${tolerant}`);
   });
 
+  it('without a row that line_tsd cannot represent, which becomes a dead letter if errors are tolerated', async () => {
+    const table = uniqueName('spelled').replaceAll('-', '_');
+    const name = uniqueName('spelled');
+    const letters = uniqueName('letters');
+    await kafka.createTopic(letters);
+    await sql.run(
+      `create table ${table} (ts timestamptz primary key, n int8, site text)`,
+      `comment on column ${table}.site is 'sluice:tag'`,
+      `insert into ${table} values ('2026-01-01', 1, 'a'), ('2026-01-02', 2, 'b c'), ('2026-01-03', 3, 'd')`,
+    );
+    const config = {
+      'topic.prefix': name,
+      'table.include': table,
+      'out.format': 'line_tsd',
+      'errors.tolerance': 'all',
+      'errors.deadletterqueue.topic.name': letters,
+    };
+    await sluice.rest.create(name, sourceConfig(db, config));
+    const topic = `${name}-${db.database}-${table}-line_tsd`;
+    const records = await kafka.read(topic, ({ length }) => length === 2);
+    assert.deepEqual(
+      records.map(({ value }) => value?.toString()),
+      [`${table}.n 1767225600000 1 site=a`, `${table}.n 1767398400000 3 site=d`],
+    );
+    const [letter] = await kafka.read(letters, ({ length }) => length === 1);
+    assert.deepEqual(JSON.parse(letter?.value?.toString() ?? ''), {
+      ts: '2026-01-02 00:00:00+00',
+      n: '2',
+      site: 'b c',
+    });
+    const header = (key: string) => letter?.headers.find((each) => each.key === key)?.value?.toString() ?? '';
+    assert.equal(header('__connect.errors.topic'), topic);
+    assert.match(
+      header('__connect.errors.exception.message'),
+      /row ts=2026-01-02 00:00:00\+00: line_tsd cannot .*"b c"/,
+    );
+    await sluice.rest.delete(`/connectors/${name}`);
+  });
+
   it('unless a row is too large for the broker: the task fails and names its table and key', async () => {
     const name = uniqueName('large');
     await sql.run(

@@ -242,7 +242,7 @@ describe('the group of workers', () => {
     const waitedFrom = Date.now();
     await until(() => first.count === workers.scene.size, 'it gets the rest', { everyMs: 10 });
     assert.ok(Date.now() - waitedFrom > 1000);
-    assert.deepEqual(first.group.view().lastRebalance?.reason, 'the rebalance delay for lost workers is over');
+    assert.deepEqual(first.group.view().lastRebalance?.reason, 'the rebalance delay is over');
   });
 
   it('gives the work of a member that left to the one that comes in its place, without waiting for the delay', async () => {

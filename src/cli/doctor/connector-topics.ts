@@ -42,7 +42,7 @@ export interface SourceSurroundings {
 }
 
 /**
- * Findings about the topics that a source will write, as far as they are known, and about the transactional ids of its
+ * Findings about the topics that a source will write, as far as they are known, about its dead-letter topic, and about the transactional ids of its
  * tasks if it delivers exactly once.
  */
 export async function sourceDemands(
@@ -52,7 +52,9 @@ export async function sourceDemands(
   { createsTopics, exactlyOnceGroup }: SourceSurroundings,
 ): Promise<Finding[]> {
   const creation = createsTopics ? creationOf(config) : undefined;
-  const wanted = topics.map((name) => ({ name, creation }));
+  const deadLetters = config[`${DEAD_LETTERS}.name`] ?? '';
+  const wanted: WrittenTopic[] = topics.map((name) => ({ name, creation }));
+  if (deadLetters !== '') wanted.push({ name: deadLetters, property: `${DEAD_LETTERS}.name`, creation });
   const findings = await written(wanted, clients);
   if (exactlyOnceGroup === undefined) return findings;
   const id = transactionalIds(exactlyOnceGroup)({ connector: config['name'] ?? '', task: 0 });

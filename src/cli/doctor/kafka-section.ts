@@ -109,7 +109,7 @@ export async function internalTopicFindings(
 }
 
 function inMemory({ about, message, remedy }: Finding): Finding {
-  return warn(about, `${message}; restart counts and the history are kept in memory`, remedy);
+  return warn(about, `${message}; restart counts, the history and replays are kept in memory`, remedy);
 }
 
 function demand(property: string, { name, mayCreate, ...creation }: InternalTopic): TopicDemand {

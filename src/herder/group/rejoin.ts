@@ -115,7 +115,7 @@ export class RejoinSchedule {
       }
       const waitMs = this.#delayEndMs === undefined ? undefined : this.#delayEndMs - Date.now();
       if (waitMs !== undefined && waitMs <= 0) {
-        const reason = isMoving(delayMs) ? 'work moves in parts' : 'the rebalance delay for lost workers is over';
+        const reason = isMoving(delayMs) ? 'work moves in parts' : 'the rebalance delay is over';
         this.#request = mergeRejoins(this.#request, { reason });
       }
       if (this.#request !== undefined) return this.#request.reason;

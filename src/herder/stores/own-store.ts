@@ -35,7 +35,7 @@ export class OwnStore {
       this.#logger.warn(
         { err: error },
         `The topic of sluice.storage.topic cannot be used: ${toError(error).message}. Its entries are kept in the ` +
-          `memory of this worker: counts of restarts and the history of configurations are lost when the worker ends, and other workers do not have them`,
+          `memory of this worker: restart counts, the history of configurations and replays are lost when the worker ends, and other workers do not have them`,
       );
       this.#log = new MemoryLog(this.#onRecord);
     }

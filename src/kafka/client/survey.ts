@@ -11,6 +11,7 @@ import { logDirsCall, type ReplicaSize } from './log-dirs-protocol.ts';
 import type { MetadataResponse } from '../connections/metadata-protocol.ts';
 import { Apis, libraryCall, type Call } from '../protocol/protocol.ts';
 import { backoffOf, retry } from '../connections/retry.ts';
+import { SLUICE_VERSION } from '../../version.ts';
 import { quorumClockCall, supportedFeaturesCall } from './survey-protocol.ts';
 
 /** Bit numbers of the operations (org.apache.kafka.common.acl.AclOperation). */
@@ -58,9 +59,7 @@ export class KafkaSurvey implements Survey {
 
   async cluster(): Promise<SurveyedCluster> {
     const { clusterId, brokers } = await this.#retry('Reading metadata', () => this.#cluster.metadata([]));
-    const features = await this.#cluster
-      .callAny(supportedFeaturesCall(this.#cluster.config.clientId))
-      .catch(ifUnsupported);
+    const features = await this.#cluster.callAny(supportedFeaturesCall(SLUICE_VERSION)).catch(ifUnsupported);
     const level = features?.get('metadata.version') ?? 0;
     const release = RELEASES.find(([first]) => level >= first)?.[1];
     return { clusterId: clusterId ?? '', brokers: brokers.length, release };
@@ -147,7 +146,8 @@ function toSurveyedTopic({
     state: denied ? 'denied' : missing ? 'missing' : 'exists',
     partitions: partitionMetadata.length,
     leaderless: partitionMetadata.filter(({ leader }) => leader < 0).length,
-    replicas: Math.min(...partitionMetadata.map(({ replicas }) => replicas.length)),
+    replicas:
+      partitionMetadata.length === 0 ? 0 : Math.min(...partitionMetadata.map(({ replicas }) => replicas.length)),
     allowed: operations === undefined ? undefined : allowedBy(operations),
   };
 }

@@ -247,10 +247,7 @@ export class KafkaProducer implements Producer {
     );
   }
 
-  /**
-   * Returns a partitioner for one call of `trySend`. Records without a given partition are assigned by Java's hash of
-   * the key, or, without a key, to one random partition per topic.
-   */
+  /** Returns a partitioner for one call of `trySend`: by Java's hash of the key, or one random partition per topic. */
   #partitioner(): Partitioner {
     const sticky = new Map<string, number>();
     return ({ topic, partition, key }) => {

@@ -49,7 +49,9 @@ async function records(rows: (string | null)[][], more: ConnectorConfig) {
 const PAGE: Page = { rows: [], offsetBefore: BEFORE, offsetAfter: AFTER, lateRows: 0, isLast: true };
 
 async function recordsOf(writer: RecordWriter, page: Page): Promise<SourceRecord[]> {
-  return (await writer.records(page)).flatMap((part) => (isBlock(part) ? recordsOfBlock(part) : [part]));
+  return (await writer.records(page)).flatMap((part) =>
+    isBlock(part) ? recordsOfBlock(part) : 'error' in part ? [] : [part],
+  );
 }
 
 describe('records of a source', () => {
@@ -122,6 +124,10 @@ describe('records of a source', () => {
       ({ value }) => (value as string).match(/n \d+ \d/g)?.length,
     );
     assert.deepEqual([values, refused.length], [[2], 1]);
+    const [failed] = await writer.records({ ...PAGE, rows });
+    assert.ok(failed !== undefined && 'error' in failed, 'the row becomes a failed record, for its dead letter');
+    assert.match(failed.error.message, /table meters, row .*line_tsd cannot represent the name or tag value "b c"/);
+    assert.equal(JSON.parse(failed.content ?? '').site, 'b c');
   });
 
   it('are packed, with the offset after a page at its end, and keep large ones in place', async () => {
@@ -134,8 +140,11 @@ describe('records of a source', () => {
     const page = { ...PAGE, rows: [row(9, 'late')], range: { block: rowBlockOf(rows, 5), from: 0 } };
     const parts = await writer.records(page);
     assert.deepEqual(
-      parts.map((part) => (isBlock(part) ? [part.packed.length, part.packed.hasKeys, part.offsetAfter] : part.key)),
-      ['late', [1, true, BEFORE], 'x'.repeat(60_000), [2, true, AFTER]],
+      parts.map((part) => {
+        if (isBlock(part)) return [part.packed.length, part.packed.hasKeys, part.offsetAfter];
+        return 'error' in part ? part.content?.includes('bad') : part.key;
+      }),
+      ['late', [1, true, BEFORE], 'x'.repeat(60_000), true, [2, true, AFTER]],
     );
     const made = await recordsOf(writer, page);
     assert.deepEqual(

@@ -15,6 +15,7 @@ import { isDecimal, pointColumns, pointTime } from './point-columns.ts';
 export function createLineTsdEncoder(table: EncodedTable, policy: PointEncoderPolicy = {}): RowEncoder {
   const precision = policy.precision ?? 'ms';
   const { time, data, tags } = pointColumns(table, 'line_tsd');
+  supported(table.name.name);
   const lines = data
     .filter(({ value }) => value === 'number')
     .flatMap(({ index, metric }) => {

@@ -53,7 +53,7 @@ describe('the internal topics that the doctor checks', () => {
     );
     assert.equal(
       findings[3]?.message,
-      'it has 2 partitions and must have one; restart counts and the history are kept in memory',
+      'it has 2 partitions and must have one; restart counts, the history and replays are kept in memory',
     );
   });
 

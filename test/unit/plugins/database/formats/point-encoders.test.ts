@@ -50,7 +50,9 @@ describe('a json_tsd record', () => {
     assert.equal(encoder.encode([TIME, '1', '2']), 'm.c 1700000000123 2');
     assert.equal(left.length, 1);
     const tagged = table('m', ['at', 'timestamptz', 'time'], ['c', 'integer'], ['a b', 'text', 'tag']);
-    assert.throws(() => createLineTsdEncoder(tagged, { onUnsupportedColumn: () => undefined }), DataError);
+    const blank = table('m n', ['at', 'timestamptz', 'time'], ['c', 'integer']);
+    for (const each of [tagged, blank])
+      assert.throws(() => createLineTsdEncoder(each, { onUnsupportedColumn: () => undefined }), DataError);
   });
 
   it('has one point per value of the row, each with the time and all tags', () => {
