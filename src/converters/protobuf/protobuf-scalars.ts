@@ -22,7 +22,10 @@ export function readBigInt(long: Long): bigint {
   return (BigInt(high) << 32n) | BigInt(low >>> 0);
 }
 
-/** Returns a reader of a scalar as a value of a Connect schema. Unsigned 64-bit values beyond 2^63 become negative, as in Java. */
+/**
+ * Returns a reader of a scalar as a value of a Connect schema. Unsigned 64-bit values from 2^63 on become negative, as
+ * in Java.
+ */
 export function scalarReader(type: string, schema: Schema): ReadScalar {
   switch (type) {
     case 'int32':

@@ -29,8 +29,9 @@ export class RegistryAnswerError extends SluiceError {
 const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json';
 
 /**
- * Sends one request to one URL of the registry and resolves with the parsed response. Rejects with a RegistryAnswerError for a
- * status other than 2xx, or with the error of the HTTP client if there is no response.
+ * Sends one request to one URL of the registry and resolves with the parsed response. Rejects with a
+ * RegistryAnswerError for a status other than 2xx, with the error of the HTTP client if there is no response, and with
+ * another error if a response with status 2xx is not JSON.
  */
 export async function requestJson(
   base: URL,
