@@ -87,7 +87,7 @@ export interface ApiAnswer {
   readonly body?: ApiBody;
   /** Returns the trailers of a streamed body; called when the body has ended. */
   readonly trailers?: () => Readonly<Record<string, string>>;
-  /** Returns counts for the metrics; called when the answer was sent. */
+  /** Returns counts for the metrics; called when the request has ended. */
   readonly tally?: () => Tally;
   /**
    * Called when the answer was sent, or when it is clear that it will not be sent. Memory is reserved for the answer until then, so
@@ -100,8 +100,8 @@ export interface ApiAnswer {
 export type CredentialForms = 'basic' | 'any';
 
 /**
- * Form of a route's failures. It applies to wrong methods, missing or wrong credentials, exceeded limits, ApiFailures of `handle` and
- * unexpected errors.
+ * Form of a route's failures. It applies to wrong methods, missing or wrong credentials, exceeded limits other than
+ * that of connections, ApiFailures of `handle` and unexpected errors.
  */
 export interface FailureForm {
   /** The body of the answer. */
@@ -155,7 +155,7 @@ export type Route = MethodRoute | UnknownPaths;
 /** Failures for which other systems have a special status. */
 export type FailureKind = 'body-too-large' | 'database-missing';
 
-/** Reason and position of a statement that the database refused. */
+/** SQLSTATE and position of the error for which the database refused a statement. */
 export interface StatementFault {
   readonly sqlstate: string | undefined;
   /** Position in the request's SQL, in characters from 1; `undefined` if it was not reported or the statement was translated. */

@@ -91,8 +91,10 @@ export class ServerSettings {
   }
 
   /**
-   * Changes a setting with the account of the service. Without such an account, it uses `executor`, the executor of an administrator
-   * who must own the database. Without `value`, the setting is reset to its default. Rejects with a DatabaseError (22023) for an invalid value.
+   * Changes a setting with the account of the service. Without such an account, it uses `executor`, the executor of an
+   * administrator who must own the database. Without `value`, the setting is reset to its default. Rejects with a
+   * DatabaseError (22023) for an invalid value, and with an ApiFailure 400 for a time zone that the database does not
+   * know.
    */
   async set(name: SettingName, value: string | undefined, executor: Executor, database: string): Promise<void> {
     const text = value?.trim();

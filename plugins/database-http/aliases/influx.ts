@@ -168,7 +168,10 @@ async function withInfluxFailure(writing: Promise<Outcome>, { database }: ApiReq
   }
 }
 
-/** The route of InfluxDB 3. Errors list the bad lines: `{error, data: [{original_line, line_number, error_message}]}` (write_lp). */
+/**
+ * The route of InfluxDB 3. Errors list the bad lines: `{error, data: [{original_line, line_number, error_message}]}`
+ * (write_lp). With `accept_partial=false`, `data` is the first bad line instead of a list.
+ */
 function thirdVersionRoute(
   readingOf: (request: ApiRequest) => LineReading,
   times: Readonly<Record<string, QueryParameter>>,

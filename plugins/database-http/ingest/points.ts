@@ -46,7 +46,7 @@ export const VALUE_TYPE: QueryParameter = {
 };
 /** The query parameter `nanoseconds`. */
 export const NANOSECONDS: QueryParameter = {
-  description: 'How nanoseconds are handled, because times have microseconds',
+  description: 'How nanoseconds are handled; PostgreSQL stores microseconds',
   schema: enumOf(NANOSECOND_RULES),
 };
 
