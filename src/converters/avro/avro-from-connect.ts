@@ -131,7 +131,7 @@ class AvroText {
 
   /**
    * Describes the entries of a map whose keys are not strings as a record. Records with different schemas need different
-   * names. If the name is not the usual one, a property identifies the record as a map entry.
+   * names. If the name is not the usual `MapEntry`, a property identifies the record as a map entry.
    */
   #entry(schema: Schema, namespace: string): string {
     const isPlain = schema.name === undefined && this.#entriesWritten.length === 0;

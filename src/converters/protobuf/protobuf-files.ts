@@ -9,7 +9,7 @@ export type MessageType = import('protobufjs').Type;
 export type MessageField = import('protobufjs').Field;
 export type EnumType = import('protobufjs').Enum;
 
-/** The text is not a valid Protobuf schema. */
+/** A text is not a valid Protobuf schema, or a schema needs a name that Protobuf forbids. */
 export class ProtobufSchemaError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { ...options, scope: 'record', javaName: 'com.squareup.wire.schema.SchemaException' });

@@ -11,7 +11,7 @@ type Long = ReturnType<Reader['int64']>;
 export type ReadScalar = (reader: Reader) => ConnectValue;
 export type WriteScalar = (writer: Writer, value: ConnectValue) => unknown;
 
-/** Limit of the upper 32 bits of an integer, so that a number represents it exactly. */
+/** Limit of the upper 32 bits of a 64-bit integer, up to which a number represents the integer exactly. */
 const SMALL_HIGH = 1 << 20;
 
 /** Converts a 64-bit integer of the library, which is a number or two halves, to a bigint. */

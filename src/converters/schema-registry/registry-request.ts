@@ -10,7 +10,7 @@ export interface RegistryRequest {
   readonly body?: string;
 }
 
-/** The registry rejected a request; the message is the registry's. */
+/** The registry rejected a request. The message is that of the registry, followed by the error code. */
 export class RegistryAnswerError extends SluiceError {
   readonly status: number;
   /** Error code of the registry, whose five digits begin with an HTTP status; the HTTP status if the response has no code. */
