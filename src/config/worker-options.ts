@@ -368,7 +368,7 @@ export const ownWorkerOptions = declareOptions({
     default: 100,
     importance: 'LOW',
     documentation:
-      'Number of changes per connector that the history keeps; 0 turns the history off. Use the same value on all workers. If you lower the value, the oldest changes are removed when a worker with the new value becomes leader; with 0, all changes are removed.',
+      'Maximum number of changes per connector that the history keeps; 0 turns the history off. Use the same value on all workers. If you lower the value, the oldest changes are removed when a worker with the new value becomes leader; with 0, all changes are removed.',
     validator: between(0, 1000),
   },
   ...healthOptions,
