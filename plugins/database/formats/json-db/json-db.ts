@@ -18,8 +18,8 @@ export interface JsonDbPolicy {
   /** Default `either`. Per the specification, time-series databases use integers and relational ones strings. */
   readonly timestampsAs?: TimestampsAs | undefined;
   /**
-   * Determines what happens to a key that is neither a column nor a tag. `add` adds a column with the type of its first
-   * value.
+   * Determines what happens to a key that is neither a column nor a tag; default `fault`. `add` adds a column with the
+   * type of its first value.
    */
   readonly unknownKeys?: 'fault' | 'ignore' | 'add' | undefined;
   /** Determines whether a table without tags gets its own name as primary tag; default `table-name`. */
@@ -43,7 +43,7 @@ const MAX_FAULTS_PER_MESSAGE = 10_000;
 const MAX_CELLS_PER_MESSAGE = 4_000_000;
 const MAX_CELLS_PER_CHARACTER = 8;
 
-/** A row key as spelled in the last row, including the colon, and the index of its column (-1 if there is none). */
+/** A key of a row object as spelled in the last row, with its colon, and the index of its column (-1 for none). */
 interface RowKey {
   readonly text: string;
   readonly name: string;

@@ -14,7 +14,7 @@ const SET_OPERATIONS = /^(?:UNION|INTERSECT|EXCEPT)$/;
 
 interface Item {
   readonly start: number;
-  /** The expression without blanks and comments. */
+  /** The expression in a form that is equal for equal expressions; see `#normalized`. */
   readonly written: string;
   readonly name: string;
   /** Column name in the common table expression of the grouped rows. */

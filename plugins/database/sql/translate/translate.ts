@@ -30,9 +30,11 @@ const MAX_READ_LENGTH = 100_000;
 
 /**
  * Translates one statement (without semicolon; see split.ts). Statements that PostgreSQL understands are left
- * unchanged, with PostgreSQL's meaning. Only statements that PostgreSQL must reject are translated, either here or,
- * after the rejection, by `translateRefused`. Never throws. Data is never interpreted as SQL: names and text are quoted
- * by quote.ts.
+ * unchanged, with PostgreSQL's meaning, with few exceptions: CREATE DATABASE also marks the new database; for
+ * time-series tables, ALTER TABLE and an INSERT without a column list follow the rules of the original database; names
+ * that PostgreSQL would truncate are refused. All other translations apply to statements that PostgreSQL must reject,
+ * either here or, after the rejection, by `translateRefused`. Never throws. Data is never interpreted as SQL: names and
+ * text are quoted by quote.ts.
  */
 export function translate(sql: string, context: TranslationContext): Translation {
   return finish(translateInSteps(sql, context));
