@@ -6,7 +6,7 @@ export type Zone = 'local' | 'utc';
 /** Chosen by the user; `frame/chosen-zone.ts` stores it. */
 export const zone = signal<Zone>('local');
 
-/** The chosen zone: `UTC`, or the offset of the browser's zone at this time, such as `UTC+2`. */
+/** The chosen zone: `UTC`, or the offset of the browser's zone at the time `at`, such as `UTC+2`. */
 export function zoneText(at = new Date()): string {
   const minutes = zone.value === 'utc' ? 0 : -at.getTimezoneOffset();
   if (minutes === 0) return 'UTC';

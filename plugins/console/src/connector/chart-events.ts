@@ -13,7 +13,10 @@ export interface ChartEvent {
 
 const BAD: ReadonlySet<string> = new Set(['FAILED', 'STALLED']);
 
-/** Events for configuration changes and for changes of the verdict, the oldest first. The worker's first verdict is not an event. */
+/**
+ * Events for configuration changes and for changes of the verdict, the oldest first. The first of `verdicts` is not an
+ * event, because the verdict before it is unknown.
+ */
 export function chartEvents(
   changes: readonly Pick<ConnectorChangeAnswer, 'at' | 'what'>[],
   verdicts: Health['verdicts'],

@@ -88,7 +88,7 @@ function Tables({ workers, isSink }: FlowPictureProps) {
         workers.flatMap((each) => each.parts),
         ({ counts }) => counts['rows'] ?? null,
       );
-  // A sink reports tables without their schemas, so a dot is part of the name.
+  // A sink reports tables without their schemas, so that a dot belongs to the name.
   const quoted = isSink ? quotedName : quotedTable;
   const addressOf = (table: string): string => sqlAddress(`select * from ${quoted(table)} limit 100`);
   return <Names items={tables} addressOf={addressOf} text={(rows) => texts.rows(short(rows))} />;

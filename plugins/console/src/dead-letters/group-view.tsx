@@ -23,10 +23,7 @@ interface GroupViewProps {
   readonly onReplay: (group: string, isPreviewed: boolean) => void;
 }
 
-/**
- * Shows a group of records with the same fault: the number, the times and examples. Opening a group previews a replay
- * of its records, unless the console is read-only or all of them were replayed.
- */
+/** Shows a group of records with the same fault: the number, the times and examples. An opened group previews a replay of its records. */
 export function GroupView({ name, group, onReplay }: GroupViewProps) {
   const [isOpen, setOpen] = useState(false);
   const [example, setExample] = useState(0);

@@ -41,8 +41,8 @@ interface Draft extends Field {
 }
 
 /**
- * Groups the fields: first required options, then the groups in their order, then keys that no plugin knows. `first`:
- * the keys of the initial document, which are never advanced. Setting an option does not move its field.
+ * Groups the fields: first required options, then the groups in their order, then keys that no plugin knows. `first`: the keys of the
+ * initial document, which are never advanced. Keys that the user adds stay in their groups.
  */
 export function fieldGroups(
   validation: ConsoleValidation,
