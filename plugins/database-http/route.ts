@@ -20,7 +20,7 @@ export interface Login {
   isAdministrator(): Promise<boolean>;
 }
 
-/** A request that was authenticated and is within the limits, as it is passed to a route. */
+/** A request as it is passed to a route. It is within the limits, and authenticated unless `access` is `anyone`. */
 export interface ApiRequest {
   readonly method: string;
   /** Path without the query. */
@@ -96,7 +96,7 @@ export interface ApiAnswer {
   readonly sent?: () => void;
 }
 
-/** Credentials that a route accepts in addition to `Authorization: Basic`. */
+/** Credentials that a route accepts; see `MethodRoute.credentials`. */
 export type CredentialForms = 'basic' | 'any';
 
 /**
@@ -137,7 +137,7 @@ export interface MethodRoute {
    * token, the session cookie of InfluxDB 2, and the query parameters `u` and `p`. Default: `basic`.
    */
   readonly credentials?: CredentialForms;
-  /** Query parameters that may name the database; the first one that is present is used. Default: `['db']`. */
+  /** Query parameters that may name the database; the first one that is not empty is used. Default: `['db']`. */
   readonly databaseParameters?: readonly string[];
   /** Whether the parameter `tz` is used. If false, it is ignored and not checked. Default: true. */
   readonly takesTimeZone?: boolean;

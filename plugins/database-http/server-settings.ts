@@ -27,8 +27,9 @@ const READ = ownStatement(
 
 /**
  * The settings that `SET CLUSTER SETTING` changes. They are stored as parameters of the default database
- * (`ALTER DATABASE … SET sluice.… = …`), so that they survive a restart, are the same for all workers on that database and are
- * included in `pg_dumpall`. A change takes effect immediately on this worker, and at the next login on other workers.
+ * (`ALTER DATABASE … SET sluice.… = …`), so that they survive a restart, are the same for all workers on that database
+ * and are included in `pg_dumpall`. A change takes effect immediately on this worker, and on other workers at the next
+ * login, which must be that of an administrator if the service has no account.
  *
  * The settings apply to all users. They are read and written with the service's own account or with that of an administrator,
  * never with that of an ordinary user.

@@ -39,7 +39,7 @@ export interface PasswordCheckSettings {
 
 /**
  * Checks passwords by connecting to the database as the role. This also verifies that the role exists, may log in and
- * has a valid password, regardless of the authentication method of the server.
+ * has a valid password, with each authentication method of the server that requests a password.
  */
 export class PasswordCheck {
   readonly #databases: UserDatabases;

@@ -11,7 +11,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Stores batches and resolves with their results, in order. Rows that cannot be stored are reported as faults. A
- * rejected result means that not only the rows of one table are affected.
+ * rejected result is a failure that is not limited to the rows of one table.
  */
 export type Store = (all: readonly DecodedRows[]) => Promise<readonly PromiseSettledResult<WriteReport>[]>;
 
