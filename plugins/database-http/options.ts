@@ -124,7 +124,7 @@ export const serviceOptions = declareOptions({
     default: 64 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Maximum size of all query responses that are held until their queries have ended, in bytes; one user has at most half of it, but always enough for one response. If there is no memory for a response of more than 64 kB within `database.http.connection.wait.ms`, the request returns 503.',
+      'Maximum size of all query responses that are held until their queries have ended, in bytes. One user has at most half of it, but always enough for one response. If there is no memory for a response of more than 64 kB within `database.http.connection.wait.ms`, the request returns 503.',
     validator: atLeast(5 * 1024 * 1024),
   },
   'client.timeout.ms': {
