@@ -156,7 +156,7 @@ export class ConnectClient {
       return { status: answer.status, body: parsed(answer.body.toString()) };
     } catch (error) {
       const { message } = toError(error);
-      throw new ConfigError(`The worker at ${this.#base.origin} cannot be asked (${method} ${path}): ${message}`, {
+      throw new ConfigError(`${method} ${path} at the worker ${this.#base.origin} failed: ${message}`, {
         cause: error,
       });
     }

@@ -106,7 +106,7 @@ export const WORKER_FLOW = withMore(
         arrayOf(withMore(objectOf({ name: TEXT, state: TEXT, 'error?': TEXT, counts: mapOf(NUMBER) }))),
         MAX_ITEMS,
       ),
-      'tables that a source reads',
+      'tables that a source reads, or missing topics that a sink waits for',
     ),
   }),
 );

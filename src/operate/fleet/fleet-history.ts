@@ -38,7 +38,7 @@ interface Ring {
 }
 
 /**
- * The last hour of each connector, with a point at most every five seconds, from the reports of its tasks on this
+ * The last hour of each connector, with a point about every five seconds, from the reports of its tasks on this
  * worker. Each connector has a ring of floats; connectors beyond the maximum number of rings have no history.
  */
 export class FleetHistory {

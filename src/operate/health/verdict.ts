@@ -20,7 +20,10 @@ export interface TaskFigures {
   readonly lastDeliveredAt: string | null;
   /** Sink tasks: duration in milliseconds of the last `put` that delivered records. */
   readonly lastPutMs?: number | undefined;
-  /** Milliseconds for which records have been waiting while none was delivered; 0 if none waits. */
+  /**
+   * Milliseconds for which records, or a start or poll of the task, have been waiting while nothing was delivered; 0 if
+   * nothing waits.
+   */
   readonly waitedMs: number;
   /** How often `put` or `poll` has requested a retry. */
   readonly retries: number;
@@ -38,7 +41,7 @@ export interface TaskFigures {
   readonly throttledMs?: number | undefined;
   /** Sink tasks: milliseconds for which the task has had no partition. */
   readonly withoutPartitionsMs?: number | undefined;
-  /** Sink tasks: `false` during a rebalance of the consumer group. */
+  /** Sink tasks: whether the consumer has an assignment from its group, even an empty one. */
   readonly isInGroup?: boolean | undefined;
   /** Sink tasks: milliseconds since an offset commit began, if no commit has succeeded since. */
   readonly uncommittedMs?: number | undefined;
@@ -251,7 +254,7 @@ function withoutWork({ state, tasks }: ConnectorFigures): string | undefined {
   if (state === 'UNASSIGNED') return 'No worker has the connector.';
   if (tasks.length === 0) return 'The connector has no tasks.';
   const isNowhere = tasks.every((task) => task.state === 'UNASSIGNED');
-  return isNowhere ? 'No task runs: the tasks have just been made, or no worker has them.' : undefined;
+  return isNowhere ? 'No task runs: the tasks have just been created, or no worker has them.' : undefined;
 }
 
 function uncommittedText({ task, uncommittedMs = 0 }: TaskFigures): string {

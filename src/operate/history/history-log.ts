@@ -83,7 +83,7 @@ export class HistoryLog {
     return { connector, config, state, changedAt: configs.changedAt(connector) ?? 0 };
   }
 
-  /** Appends an entry with the present configuration and state of the connector. */
+  /** Appends an entry with the present state of the connector and, for `CONFIG_CHANGES`, its present configuration. */
   async append(origin: ChangeOrigin, what: Change): Promise<void> {
     const snapshot = this.snapshot(origin.connector);
     const atMs = Date.now();
