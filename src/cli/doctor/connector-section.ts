@@ -45,7 +45,8 @@ export async function connectorSection(path: string, parts: ConnectorParts): Pro
 }
 
 /**
- * Prefix of options whose errors come from the database. The plugin's diagnosis reports the same errors, with a remedy.
+ * Prefix of the options whose errors may come from the database. The plugin's diagnosis reports such errors again, with
+ * a remedy.
  */
 const CHECKED_BY_DATABASE = 'connection.';
 

@@ -64,7 +64,7 @@ export interface ConnectorFigures {
   readonly silentWorkers: readonly string[];
   /** Whether a sink lists its topics instead of matching them by a pattern. */
   readonly listsTopics?: boolean | undefined;
-  /** Whether the tasks are only those of one worker. */
+  /** Whether `tasks` leaves out the connector's tasks on other workers. */
   readonly isPartial?: boolean | undefined;
   /** Restart states of the failed connector instance and the failed tasks. */
   readonly restarts?: readonly RestartView[];
