@@ -284,8 +284,9 @@ export interface Executor extends TableWriter {
    * waiting for a connection and for the commit.
    *
    * `work` must be repeatable. It is repeated after the first failure in `write`, `session` or `attempt`, unless the
-   * scope is `infrastructure`, and when the server rolls back because of other transactions (deadlock). Faults are
-   * final only once a later `query` has succeeded. Writing tables in the same order everywhere makes deadlocks rare.
+   * scope is `infrastructure`, and when the server rolls back because of other transactions (deadlock). Because of
+   * repetitions, faults are final only once a later `query` has succeeded. Writing tables in the same order everywhere
+   * makes deadlocks rare.
    */
   atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**

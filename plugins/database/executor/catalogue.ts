@@ -20,7 +20,7 @@ import { alreadyExists } from './sqlstate.ts';
 import { MAX_IDENTIFIER_BYTES } from '../sql/quote.ts';
 import { hypertableStatements } from '../sql/hypertable.ts';
 
-/** Cached tables are read again after this time, so that changes by others are noticed without an error first. */
+/** Cached tables are read again after this time, so that changes by others are noticed even without an error. */
 const MAX_AGE_MS = 60_000;
 /** Cache size; beyond it, tables that were not used recently are evicted. */
 const MAX_TABLES = 10_000;

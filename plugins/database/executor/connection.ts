@@ -55,8 +55,8 @@ export const TEXT_VALUES: pg.CustomTypesConfig = { getTypeParser: () => (value: 
 /**
  * A connection to a server. It is usable until
  * - it is lost, because the socket broke or the server closed it: statements fail, and the pool drops it;
- * - it is no longer reusable, because a statement was interrupted or failed with scope `infrastructure`, because its
- *   state cannot be reset, or because it holds too many named statements: the pool drops it once it is released.
+ * - it must not be reused, because a statement was interrupted or failed with scope `infrastructure`, because its state
+ *   cannot be reset, or because it holds too many named statements: the pool drops it once it is released.
  */
 export class Connection {
   readonly client: pg.Client;

@@ -14,8 +14,8 @@ const MAX_TABLES_TOGETHER = 100;
 const MAX_CONCURRENT_WRITES = 2;
 
 /**
- * A write and the number of rows from which COPY is used. The default is the number from which COPY is faster for one
- * table.
+ * A write, and the minimum number of rows for which COPY is used. By default, this is the number from which COPY is
+ * faster than INSERT for one table.
  */
 export interface PlannedWrite extends TableWrite {
   readonly minCopiedRows?: number | undefined;

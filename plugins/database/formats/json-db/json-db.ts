@@ -79,8 +79,10 @@ interface OpenRows {
 /**
  * Decodes json_db (docs/formats.md#json_db). Each message is a JSON object that describes a table and contains rows.
  * The description is compared with recent ones as text, and only the rows are parsed, directly into columns and without
- * rounding. A message that is not JSON or does not describe a table is a single fault and produces no rows; an invalid
- * row is a separate fault. If the description of a table changes, its rows go to a new batch, in order.
+ * rounding integers and decimals. A message that is not JSON or does not describe a table is a single fault and
+ * produces no rows; an invalid row is a separate fault. If the description of a table changes, its rows go to a new
+ * batch, in order.
+ *
  * This is a single class because every method continues at the current position of the same text; passing the position
  * between classes would take time for each cell.
  */

@@ -163,7 +163,7 @@ export class LineScanner {
   }
 
   /**
-   * Skips an invalid line. A string may span lines, so the next line begins after the position of the fault. If a
+   * Skips an invalid line. A string may span lines, so the next line is the one after the position of the fault. If a
    * string is not closed, only the first line is skipped, because the string would take all following lines.
    */
   #recover(start: number): 'fault' {

@@ -64,7 +64,7 @@ const REPEATED_KEY = '21000';
  * - 42703, 42883, 42804: integer timestamps and double-quoted text in conditions and assignments, and functions of the
  *   original database;
  * - 42601: durations such as 1h, and INDEX and FAMILY in CREATE TABLE (also 42704);
- * - 42704: type names;
+ * - 42704: type names; GRANT and REVOKE of the role admin are refused;
  * - 42P01, 3F000: tables qualified with the current database.
  */
 export function translateRefused(
