@@ -1,6 +1,8 @@
 import type { ApiRequest } from './route.ts';
 
-/** Kinds of statements that change objects or privileges. Statements that change rows are not audited. */
+/**
+ * Kinds of statements that change objects, privileges or cluster settings. Statements that change rows are not audited.
+ */
 const AUDITED: ReadonlySet<string> = new Set(['create', 'alter', 'drop', 'grant', 'revoke', 'set-cluster-setting']);
 
 /** Whether statements of this kind are logged. */

@@ -17,7 +17,7 @@ export const serviceOptions = declareOptions({
     default: 'https://:8080',
     importance: 'MEDIUM',
     documentation:
-      'Addresses on which the API listens, as `https://host:port`; without a host, all addresses of the machine. Plain HTTP on the same port is redirected to https.',
+      'Addresses on which the API listens, as `https://host:port`; without a host, all addresses of the machine. With TLS, plain HTTP on the same port is redirected to https.',
     validator: distinctList({ emptyAllowed: false }),
   },
   'connection.url': {
@@ -124,7 +124,7 @@ export const serviceOptions = declareOptions({
     default: 64 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Maximum size of all query responses that are held until their queries have ended, in bytes; one user has at most half of it. If there is no memory for a response of more than 64 kB within `database.http.connection.wait.ms`, the request returns 503.',
+      'Maximum size of all query responses that are held until their queries have ended, in bytes. One user has at most half of it, but always enough for one response. If there is no memory for a response of more than 64 kB within `database.http.connection.wait.ms`, the request returns 503.',
     validator: atLeast(5 * 1024 * 1024),
   },
   'client.timeout.ms': {
@@ -156,7 +156,7 @@ export const serviceOptions = declareOptions({
     default: 150,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of open HTTP connections of each listener. If no idle connection can be closed, requests on further ones return 503.',
+      'Maximum number of open HTTP connections of each listener. If no idle connection can be closed, requests on further connections return 503.',
     validator: atLeast(1),
   },
   'address.connections': {
@@ -164,7 +164,7 @@ export const serviceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Maximum number of open HTTP connections of one client address on each listener. Default: the value of `database.http.max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. If an address is at its limit, a new connection replaces the longest idle connection of this address. If `database.http.max.connections` is reached, a new connection replaces the longest idle connection of the address that has the most connections. A new connection counts as idle only after `database.http.client.headers.timeout.ms` or its first request. Until then, it is closed only for a client with another address, and only if its own address has more than half of `database.http.max.connections`. The same applies to a connection whose request is still arriving.',
+      'Maximum number of open HTTP connections of one client address on each listener. Default: the value of `database.http.max.connections`. An IPv6 network of 64 bits counts as one address; trusted proxies have no limit. If an address is at its limit, a new connection replaces the longest idle connection of this address. If `database.http.max.connections` is reached, a new connection replaces the longest idle connection of the address that has the most connections. A new connection counts as idle only after `database.http.client.headers.timeout.ms` or its first request. Until then, it is closed only for a client with another address, and only if its own address has more than half of `database.http.max.connections`. The same applies to a connection whose request is still arriving after two seconds.',
     validator: nullOr(atLeast(1)),
   },
   'access.log': {
@@ -180,7 +180,7 @@ export const serviceOptions = declareOptions({
     default: '',
     importance: 'MEDIUM',
     documentation:
-      'Addresses and networks of reverse proxies in front of the API, for example `10.0.0.0/8,192.168.1.7`. The address of the client is the last address in `X-Forwarded-For` that is not one of these proxies; without such an address, it is the address of the connection.',
+      'Addresses and networks of reverse proxies in front of the API, for example `10.0.0.0/8,192.168.1.7`. The address of the client is the last address in `X-Forwarded-For` that is not one of these proxies. If all are proxies, it is the first one; without the header, it is the address of the connection.',
   },
   'cors.allow.origins': {
     type: 'LIST',

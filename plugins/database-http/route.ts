@@ -20,7 +20,7 @@ export interface Login {
   isAdministrator(): Promise<boolean>;
 }
 
-/** A request that was authenticated and is within the limits, as it is passed to a route. */
+/** A request as it is passed to a route. It is within the limits, and authenticated unless `access` is `anyone`. */
 export interface ApiRequest {
   readonly method: string;
   /** Path without the query. */
@@ -87,7 +87,7 @@ export interface ApiAnswer {
   readonly body?: ApiBody;
   /** Returns the trailers of a streamed body; called when the body has ended. */
   readonly trailers?: () => Readonly<Record<string, string>>;
-  /** Returns counts for the metrics; called when the answer was sent. */
+  /** Returns counts for the metrics; called when the request has ended. */
   readonly tally?: () => Tally;
   /**
    * Called when the answer was sent, or when it is clear that it will not be sent. Memory is reserved for the answer until then, so
@@ -96,12 +96,12 @@ export interface ApiAnswer {
   readonly sent?: () => void;
 }
 
-/** Credentials that a route accepts in addition to `Authorization: Basic`. */
+/** Credentials that a route accepts; see `MethodRoute.credentials`. */
 export type CredentialForms = 'basic' | 'any';
 
 /**
- * Form of a route's failures. It applies to wrong methods, missing or wrong credentials, exceeded limits, ApiFailures of `handle` and
- * unexpected errors.
+ * Form of a route's failures. It applies to wrong methods, missing or wrong credentials, exceeded limits other than
+ * that of connections, ApiFailures of `handle` and unexpected errors.
  */
 export interface FailureForm {
   /** The body of the answer. */
@@ -137,7 +137,7 @@ export interface MethodRoute {
    * token, the session cookie of InfluxDB 2, and the query parameters `u` and `p`. Default: `basic`.
    */
   readonly credentials?: CredentialForms;
-  /** Query parameters that may name the database; the first one that is present is used. Default: `['db']`. */
+  /** Query parameters that may name the database; the first one that is not empty is used. Default: `['db']`. */
   readonly databaseParameters?: readonly string[];
   /** Whether the parameter `tz` is used. If false, it is ignored and not checked. Default: true. */
   readonly takesTimeZone?: boolean;
@@ -155,7 +155,7 @@ export type Route = MethodRoute | UnknownPaths;
 /** Failures for which other systems have a special status. */
 export type FailureKind = 'body-too-large' | 'database-missing';
 
-/** Reason and position of a statement that the database refused. */
+/** SQLSTATE and position of the error for which the database refused a statement. */
 export interface StatementFault {
   readonly sqlstate: string | undefined;
   /** Position in the request's SQL, in characters from 1; `undefined` if it was not reported or the statement was translated. */

@@ -27,8 +27,9 @@ const READ = ownStatement(
 
 /**
  * The settings that `SET CLUSTER SETTING` changes. They are stored as parameters of the default database
- * (`ALTER DATABASE … SET sluice.… = …`), so that they survive a restart, are the same for all workers on that database and are
- * included in `pg_dumpall`. A change takes effect immediately on this worker, and at the next login on other workers.
+ * (`ALTER DATABASE … SET sluice.… = …`), so that they survive a restart, are the same for all workers on that database
+ * and are included in `pg_dumpall`. A change takes effect immediately on this worker, and on other workers at the next
+ * login, which must be that of an administrator if the service has no account.
  *
  * The settings apply to all users. They are read and written with the service's own account or with that of an administrator,
  * never with that of an ordinary user.
@@ -91,8 +92,10 @@ export class ServerSettings {
   }
 
   /**
-   * Changes a setting with the account of the service. Without such an account, it uses `executor`, the executor of an administrator
-   * who must own the database. Without `value`, the setting is reset to its default. Rejects with a DatabaseError (22023) for an invalid value.
+   * Changes a setting with the account of the service. Without such an account, it uses `executor`, the executor of an
+   * administrator who must own the database. Without `value`, the setting is reset to its default. Rejects with a
+   * DatabaseError (22023) for an invalid value, and with an ApiFailure 400 for a time zone that the database does not
+   * know.
    */
   async set(name: SettingName, value: string | undefined, executor: Executor, database: string): Promise<void> {
     const text = value?.trim();

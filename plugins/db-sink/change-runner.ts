@@ -146,8 +146,9 @@ const PREPEND_SCHEMA = qualifiedStatement(
 
 /**
  * Runs the statements. Unqualified names are looked up in the message's schema first. The search path is local to a
- * transaction, unless the server does not run the statement in one. Such a statement is refused behind a pooler, where
- * it might run in another backend than the one whose search path was set, and other clients would use that path.
+ * transaction, unless the server does not run the statement in one. If such a statement needs a search path, it is
+ * refused behind a pooler: it might run in another backend than the one whose path was set, and other clients would use
+ * that path.
  */
 async function runIn(
   session: Session,
@@ -183,7 +184,10 @@ function needsDirectConnection(schema: string, cause: DatabaseError): DatabaseEr
   );
 }
 
-/** Returns true if the message did not cause the error: missing privileges, rejected credentials, aborted writes. */
+/**
+ * Returns true if the message did not cause the error: unavailable database, missing privileges, rejected credentials,
+ * aborted writes.
+ */
 function isUnrelatedToMessage(error: DatabaseError): boolean {
   return error.scope === 'infrastructure' || isDenied(error) || isCancelled(error) || isLoginRefused(error);
 }

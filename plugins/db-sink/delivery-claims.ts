@@ -81,7 +81,7 @@ export class DeliveryClaims {
     return this.#positions.get(key);
   }
 
-  /** Adds the topic id and leader epoch, which identify the log. */
+  /** Adds the topic id and the leader epoch, which identify the log of the partition. */
   identified(offset: PartitionOffset): PartitionOffset {
     return this.#context.identified(offset);
   }

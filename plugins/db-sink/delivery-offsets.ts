@@ -174,7 +174,7 @@ export class DeliveryOffsets {
   /**
    * Makes `owner` the owner of these partitions and returns their positions: the stored offset or else the given one,
    * which is then stored. Waits for the running transaction of the previous owner. After three seconds, terminates the
-   * session of that transaction.
+   * session of that transaction, as far as END_BLOCKING permits.
    */
   async claim(
     owner: string,

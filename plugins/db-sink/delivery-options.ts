@@ -10,7 +10,7 @@ export const deliveryOptions = declareOptions({
     default: 'at-least-once',
     importance: 'MEDIUM',
     documentation:
-      'Whether rows may be written again after a failure. With `at-least-once`, a row may be written again; in a table with a key, it then replaces itself, or is refused if `insert.mode=insert` is set. With `exactly-once`, no row is written again. For this purpose, offsets are stored in a table of the database, in the same transaction as the rows. When partitions are assigned, their offsets are read from this table.',
+      'Whether rows may be written again after a failure. With `at-least-once`, a row may be written again; in a table with a key, it then replaces itself, or, with `insert.mode=insert`, is refused. With `exactly-once`, no row is written again. For this purpose, offsets are stored in a table of the database, in the same transaction as the rows. When partitions are assigned, their offsets are read from this table.',
     validator: oneOf('at-least-once', 'exactly-once'),
     group: GROUP,
     width: 'SHORT',

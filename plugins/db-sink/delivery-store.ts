@@ -46,10 +46,10 @@ export class DeliveryStore {
   }
 
   /**
-   * Stores a batch completely or not at all. Refused records are reported before the transaction commits: after a crash
-   * in between, they are reported again, but never lost. A statement that cannot run inside a transaction runs between
-   * two transactions; after a crash, it may run again. Rejects as `TableWriter.write` and `refuse` do, and with
-   * FencedError.
+   * Stores a batch in one transaction, except its refused records. These are reported before the transaction commits:
+   * after a crash in between, they are reported again, but never lost. A statement that cannot run inside a transaction
+   * divides the batch: it runs between two transactions, and may run again after a crash. Rejects as
+   * `TableWriter.write` and `refuse` do, and with FencedError.
    */
   async store({ records, decoded }: SealedBatch, signal: AbortSignal): Promise<void> {
     await this.#storeAround({ records, parts: partsOf(decoded), faults: decoded.faults, reported: new Set() }, signal);

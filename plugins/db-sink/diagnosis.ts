@@ -94,7 +94,7 @@ class SinkRights {
     return Promise.all(named.map((table) => this.forTable(table, needed, create)));
   }
 
-  /** Checks a table, which the sink creates if `create` is set and it does not exist. */
+  /** Checks the privileges on a table. With `create`, the sink creates the table if it does not exist. */
   async forTable(table: TableName, needed: readonly TableRight[], create: boolean): Promise<Finding> {
     const about = `table ${tableText(table)}`;
     const found = (await this.#executor.catalogue.find(table))?.name;

@@ -47,7 +47,7 @@ export const sinkOptions = declareOptions({
     default: true,
     importance: 'MEDIUM',
     documentation:
-      'Whether writes grow while there is a backlog. Writes start with `batch.size` rows, grow up to 10,000 rows while a write takes less than about 100 ms, and shrink back to `batch.size` when a write takes more than 200 ms. With `false`, a write is always full at `batch.size` rows.',
+      'Whether writes grow while there is a backlog. Writes start with `batch.size` rows, grow up to 10,000 rows while a write takes less than about 100 ms, and shrink, but not below `batch.size`, when a write takes more than 200 ms. With `false`, a write is always full at `batch.size` rows.',
     group: WRITES,
     width: 'SHORT',
     displayName: 'Larger batches for a backlog',

@@ -14,10 +14,10 @@ export interface FailedRecords {
 }
 
 /**
- * Stores a batch, or only its first records; each change of the database is atomic. `mayGrow` permits creating and
- * changing tables. `onDone` is called with the origin of a record once all records up to and including that record are
- * stored and must not be stored again.
- * Returns the records that were not stored.
+ * Stores a batch, or only its first records. Rows that belong together, such as all rows up to the next statement, are
+ * stored completely or not at all. `mayGrow` permits creating and changing tables. `onDone` is called with the origin
+ * of a record once all records up to and including that record are stored and must not be stored again. Returns the
+ * records that were not stored.
  */
 export type Attempt = (
   batch: SealedBatch,
@@ -45,8 +45,8 @@ export class OrderedWrites {
   }
 
   /**
-   * Writes a batch. `onLeft` is called with the remaining records whenever some records were stored or skipped. Rejects
-   * as `attempt` and `refuse` do.
+   * Writes a batch. `onLeft` is called with the remaining records after each attempt that stored or skipped records,
+   * except after one that stored all of the remaining records. Rejects as `attempt` and `refuse` do.
    */
   async do(
     batch: SealedBatch,
@@ -72,8 +72,8 @@ export class OrderedWrites {
       }
       const size = undone === undefined ? count * 2 : Math.max(1, undone.records.count >>> 1);
       const [records] = rest.splitAt(size);
-      // Each attempt has a new decoder: one that has seen later records would also describe their columns, which must
-      // not be added for this record.
+      // Each further attempt has a new decoder: one that has seen later records would also describe their columns,
+      // which must not be added for this record.
       next = { records, decoded: await records.decode(this.#createDecoder()) };
     }
   }

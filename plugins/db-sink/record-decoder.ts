@@ -15,7 +15,10 @@ import {
 export interface RecordDecoder {
   /** Never throws for invalid data: a record that cannot be read becomes a fault with its origin. */
   add(record: SinkRecord, origin: Origin): void;
-  /** Adds records that can be read in place; returns the index of the first record that must be added separately. */
+  /**
+   * Adds the records of a block from index `from` up to `to` (exclusive), as far as they can be read in place. Returns
+   * the index of the first record that must be added separately; `to` if there is no such record.
+   */
   addBlock?(block: SinkRecordBlock, from: number, to: number): number;
   /** Returns the rows, statements and faults since the last call, and resets the decoder. */
   take(): Decoded;
@@ -31,8 +34,8 @@ export class MessageDecoder implements RecordDecoder {
   #recordTimeMs: number | null = null;
 
   /**
-   * `create` receives a clock: a line without a time gets the timestamp of its record, even if the record is
-   * redelivered.
+   * `create` receives a clock: a line without a time gets the timestamp of its record, which stays the same if the
+   * record is redelivered. If the record has no timestamp, the line gets the current time.
    */
   constructor(create: (now: () => number) => Decoder, nanoseconds?: NanosecondRule) {
     this.#decoder = create(() => (this.#recordTimeMs ?? Date.now()) * 1000);

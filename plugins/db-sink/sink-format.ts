@@ -12,7 +12,7 @@ export interface SinkTarget {
 }
 
 export interface SinkFormat {
-  /** Supported units of times; the first is the default. Empty if `timestamp.precision` does not apply. */
+  /** Supported units of times, in the order of error messages. Empty if `timestamp.precision` does not apply. */
   readonly precisions: readonly Precision[];
   /** Supported units in a database marked relational; `undefined` if it does not support the format. */
   readonly relationalPrecisions: readonly Precision[] | undefined;

@@ -11,8 +11,9 @@ import type { SealedBatch } from './waiting-records.ts';
 type Offsets = Record<string, number>;
 
 /**
- * Follows records through a sink at level debug: put, write, commit. There is at most one entry per call or batch. The
- * fields `firstOffsets`, `endOffsets` and `offsets` contain an offset by `topic/partition`; end offsets are exclusive.
+ * Follows records through a sink at level debug: put, write, commit. A call has at most one entry; a batch has one when
+ * its write starts and one when it ends. The fields `firstOffsets`, `endOffsets` and `offsets` contain an offset by
+ * `topic/partition`; end offsets are exclusive.
  */
 export class SinkLog {
   readonly #logger: Logger;

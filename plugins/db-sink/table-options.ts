@@ -20,7 +20,7 @@ export const tableOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'How a table is changed if messages do not fit it. `none` changes nothing; a `json_db` message must then list exactly the columns of the table, in order. `add` adds missing columns. `widen` also lengthens `VARCHAR(n)`. Other types never change. Default: `widen` for `json_tsd` and `line_tsd`, whose tables are created from values alone; otherwise `none`. `true` and `false` mean `add` and `none`.',
+      'How a table is changed if messages do not fit it. `none` changes nothing; a `json_db` message must then list exactly the columns of the table, in order. `add` adds missing columns; `unknown.columns=add` does so even with `none`. `widen` also lengthens `VARCHAR(n)`. Other types never change. Default: `widen` for `json_tsd` and `line_tsd`, whose tables are created from values alone; otherwise `none`. `true` and `false` mean `add` and `none`.',
     validator: nullOr(oneOf('none', 'add', 'widen', 'true', 'false')),
     group: GROUP,
     width: 'SHORT',

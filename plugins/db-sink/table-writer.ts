@@ -134,8 +134,8 @@ export class TableWriter {
   }
 
   /**
-   * Returns true if rows of this line-protocol table get a derived primary tag; true until the table turns out not to
-   * have one.
+   * Returns true if rows of this line-protocol table get a derived primary tag. This is assumed until a write finds
+   * that the table has no column for the tag.
    */
   derivesPrimaryTag(table: string): boolean {
     return !this.#withoutPrimaryTag.has(table);
@@ -154,7 +154,7 @@ export class TableWriter {
         for (const part of parts) {
           const faults = await this.writeWithin(transaction, part, signal, mode);
           if (faults.length === 0) continue;
-          // The faults are certain only once this query succeeds.
+          // If the transaction has failed and must be repeated, this query fails, and the faults are not reported.
           await transaction.query('SELECT 1', [], { signal });
           throw new Refused(faults);
         }

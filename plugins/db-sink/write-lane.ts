@@ -32,7 +32,10 @@ export interface LaneListener {
   readonly onFenced?: (error: FencedError) => void;
   /** Called when a write in the background failed, so that the task gets a chance to report it. */
   readonly onFailure: () => void;
-  /** Called after a change of tables, once all records up to the change are stored and should not be written again. */
+  /**
+   * Called after a change of tables, once all records up to the change are stored and should not be written again. With
+   * ordered writes, also called if a batch fails after some of its statements were executed.
+   */
   readonly onTablesChanged: () => void;
   readonly onWriting?: (batch: SealedBatch) => void;
   readonly onWritten?: (batch: SealedBatch, ms: number) => void;
@@ -105,7 +108,10 @@ export class WriteLane {
     this.#sealWhenFull();
   }
 
-  /** Decodes a block in place if possible; a long one yields to the event loop. After an error, the call may be repeated. */
+  /**
+   * Decodes a block in place if possible; a long one yields to the event loop. Rejects with the error of a record that
+   * cannot be created. The records before it were then added.
+   */
   async addBlock(block: SinkRecordBlock): Promise<void> {
     this.#isAdding = true;
     const { messages } = block;

@@ -22,8 +22,8 @@ interface Parts {
 }
 
 /**
- * Finds the tables, distributes them to tasks, and requests a reconfiguration when tables are added or removed. It runs
- * one small query per `poll.interval.ms`, regardless of the number of tables.
+ * Finds the tables, distributes them to tasks, and requests a reconfiguration when tables are added or removed. Unless
+ * the option `query` is set, it runs one small query per `poll.interval.ms`, regardless of the number of tables.
  */
 export class DbSourceConnector implements Connector {
   #started: Parts | undefined;

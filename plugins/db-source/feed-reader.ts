@@ -70,7 +70,10 @@ export class TableChangedError extends Error {}
 /** First OID of user-defined types. Their OIDs are not compared, because results contain the base type of a domain. */
 const FIRST_USER_OID = 16_384;
 
-/** Throws TableChangedError if the first fields of a result are not the columns of the table. */
+/**
+ * Throws TableChangedError if the fields of a result are not the columns of the table, followed by `extraFields`
+ * others.
+ */
 export function checkColumns({ columns }: Table, fields: QueryResult['fields'], extraFields: number): void {
   const isSame =
     fields.length === columns.length + extraFields &&

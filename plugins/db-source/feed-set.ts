@@ -37,7 +37,9 @@ export class FeedSet {
   readonly #logged = new Set<string>();
   readonly #skipsUnsupported: boolean;
   #feeds = new Map<string, TableFeed>();
-  /** The labels of tables whose rows cannot be read or written, with the reasons. */
+  /**
+   * The labels of tables that are not read, because they were refused or cannot be read or written, with the reasons.
+   */
   #broken = new Map<string, string>();
 
   constructor(
@@ -59,7 +61,7 @@ export class FeedSet {
     return this.#feeds;
   }
 
-  /** The tables of the task, including the tables whose rows cannot be read or written. */
+  /** The tables of the task, including those that are not read, and the refused tables that the task reports. */
   get parts(): readonly TaskPart[] {
     const broken = [...this.#broken].map(([name, error]): TaskPart => ({ name, state: 'FAILED', error, counts: {} }));
     return [...this.#feeds.values(), ...broken];
@@ -125,7 +127,7 @@ export class FeedSet {
       this.#feeds.set(label, feed);
       this.#logUndocumentedTypes(table, label);
       if (known !== undefined)
-        context.logger.info(`Table ${label} has changed; subsequent records have its new columns`);
+        context.logger.info(`Table ${label} has changed; subsequent records follow its new definition`);
     } catch (error) {
       if (!(error instanceof DataError) && !(error instanceof DatabaseError)) throw error;
       this.#broken.set(label, error.message);

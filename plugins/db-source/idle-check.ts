@@ -7,8 +7,8 @@ const CHECK_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 200;
 
 /**
- * Returns the feeds with new rows, using one statement per hundred tables. If a statement fails, returns all of its
- * feeds, so that reading them individually shows which one is the cause.
+ * Returns the feeds with new rows, using one statement per hundred tables. If a statement fails although the database
+ * is available, returns all of its feeds, so that reading them individually shows which one is the cause.
  */
 export async function feedsWithRows<F>(
   executor: Executor,

@@ -92,8 +92,8 @@ export class LateRows {
   }
 
   /**
-   * Called after the past up to the position was searched in `snapshot`. `seen` contains the transactions whose rows were found;
-   * it is empty if the position is before the recent past, so that no search was necessary.
+   * Called after the past up to the position was searched in `snapshot`. `seen` contains the transactions of the rows
+   * that the search returned. It is empty if the position is before the recent past, so that no search was necessary.
    */
   settle({ nowMicros, transactions }: DatabaseSnapshot, seen: Iterable<number> = []): void {
     if (transactions === undefined) return;

@@ -17,9 +17,9 @@ export interface FoundRows {
 }
 
 /**
- * Processes the rows of a query up to the position, and finds those that were not sent. They are returned together at the
- * end of the look back, so that a single offset covers all of them. The look back ends with the first row after the
- * position, or at the end of the query.
+ * Processes the rows of a query up to the position, and finds those that were not sent. Unless there are too many, they
+ * are returned together at the end of the look back, so that a single offset covers all of them. The look back ends
+ * with the first row after the position, or at the end of the query.
  */
 export class LookBack {
   readonly snapshot: DatabaseSnapshot;
@@ -46,7 +46,7 @@ export class LookBack {
     return this.#isDone;
   }
 
-  /** The transactions whose rows were found. */
+  /** The transactions of the rows that were processed, including those of rows that were already sent. */
   get seen(): Iterable<number> {
     return this.#seen;
   }

@@ -83,7 +83,7 @@ export const sourceOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Columns whose values are the record key, for example `site,meter`. Without this option, records have no key, except with `struct`, whose records have the key of the table. In text formats, the key is the text of one column, or a JSON array of the texts of several columns. Not allowed with `cdc_db`. A table that lacks one of the columns is not read.',
+      'Columns whose values are the record key, for example `site,meter`. Without this option, records have no key, except with `struct`, whose records have the key of the table. In text formats, the key is the text of one column, or a JSON array of the texts of several columns. Not allowed with `cdc_db`. With `read.method=query`, a table that lacks one of the columns is not read.',
     group: OUTPUT,
     width: 'MEDIUM',
     displayName: 'Key columns',

@@ -20,7 +20,7 @@ export class PageQueue<F> {
   readonly #waiting = new Set<F>();
   /** Start time of each running read, by `performance.now()`. */
   readonly #reading = new Map<F, number>();
-  /** Feeds that are being read and must be read again, regardless of the result. */
+  /** Feeds that are being read, and that must be read again even if the page is the last one; cleared by a failure. */
   readonly #repeat = new Set<F>();
   #outcomes: Outcome<F>[] = [];
   #ended = false;

@@ -39,9 +39,9 @@ export type OrderKind = keyof typeof NAMES;
 const AUXILIARY_FIELDS: ReadonlySet<string> = new Set(['xid', 'sent', 'since_us', 'since', 'timeline', 'oid']);
 
 /**
- * Formats an offset: `{"timestamp_us":…,"key":"[…]"}` or `{"timestamp_us":…,"rows":n}`, with `incrementing` for
- * numbers. If the server provides them, it includes `xid`, `sent`, `since_us` (`since` for numbers), `timeline` and
- * `oid`. `{}` means that nothing was read.
+ * Formats an offset: `{"timestamp_us":…}`, with `"key":"[…]"` or `"rows":n` if the position is after a row, and with
+ * `incrementing` instead of `timestamp_us` for numbers. If the server provides them, it includes `xid`, `sent`,
+ * `since_us` (`since` for numbers), `timeline` and `oid`. `{}` means that nothing was read.
  */
 export function toOffset(stored: StoredPosition, kind: OrderKind): SourceCoordinates {
   const { position, transaction, sent, from, since, timeline, oid } = stored;
@@ -92,7 +92,10 @@ export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth:
   return { ...stored, position: fits ? { kind: 'after', at, key: values } : { kind: 'from', at } };
 }
 
-/** If a key was added or removed, reading resumes at the value of the position, so rows with that value are sent twice. */
+/**
+ * If a key was added or removed, or the number of its columns has changed, reading resumes at the value of the
+ * position, so rows with that value are sent twice.
+ */
 export function adaptToKey(position: TablePosition, keyWidth: number | undefined): TablePosition {
   if (position.kind === 'from') return position;
   const fits = position.kind === 'after' ? position.key.length === keyWidth : keyWidth === undefined;

@@ -5,8 +5,9 @@ import { Timeline } from './timeline.ts';
 const MICROS_PER_SECOND = 1_000_000n;
 
 /**
- * Records up to which number a table had been read some time (the delay) ago. A promoted standby may have lost the latest
- * rows. Its sequence then assigns their numbers again, so the table must be read again from the recorded number on.
+ * Records the number up to which a table had been read `delayMs` milliseconds ago. A promoted standby may have lost the
+ * latest rows. Its sequence then assigns their numbers again, so the table must be read again from the recorded number
+ * on.
  */
 export class RecentNumbers {
   readonly #delayMicros: bigint;

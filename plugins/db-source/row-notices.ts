@@ -33,9 +33,9 @@ const FIND_TRIGGER = ownStatement(
 /** Prevents two tasks from replacing the same function concurrently, which would fail. */
 const LOCK = ownStatement('notices: lock', `SELECT pg_advisory_xact_lock(hashtextextended('sluice ${NAME}', 0))`);
 /**
- * The trigger function runs in the transaction that writes the rows and must not cause it to fail. A notification includes the
- * range of times only if the earliest time is more than a second old. The times are rounded to seconds or minutes, so that a
- * transaction with many statements sends few distinct notifications.
+ * The trigger function runs in the transaction that writes the rows and must not cause it to fail. A notification
+ * includes the range of times only if the earliest time is more than a second before the start of the transaction. The
+ * times are rounded to seconds or minutes, so that a transaction with many statements sends few distinct notifications.
  */
 const createFunction = ownStatementOn(
   'notices: create the function',
@@ -70,7 +70,7 @@ const createTrigger = ownStatementOn(
 );
 /** A trigger with a transition table can only have one event. */
 const createInsertTrigger = ownStatementOn(
-  'notices: create the trigger that tells times',
+  'notices: create the trigger that reports times',
   (name = '', table = '', columns = '') =>
     `CREATE OR REPLACE TRIGGER ${NAME} AFTER INSERT ON ${table} REFERENCING NEW TABLE AS ${INSERTED}
     FOR EACH STATEMENT EXECUTE FUNCTION ${name}(${columns})`,
@@ -107,9 +107,10 @@ function parseNotice(payload: string): RowNotice | undefined {
 }
 
 /**
- * Subscribes to notifications about new rows (`notify=true`). Statement triggers on each table send the OID of the table and the
- * times of inserted rows, so that late rows are also read. PostgreSQL delivers the notifications when the transaction commits.
- * Rows are found by polling if a trigger cannot be created, and while no connection listens.
+ * Subscribes to notifications about new rows (`notify=true`). Statement triggers on each table send the OID of the
+ * table. If inserted rows may be late, they also send the times of these rows, so that late rows are also read.
+ * PostgreSQL delivers the notifications when the transaction commits. Rows are found by polling if a trigger cannot be
+ * created, and while no connection listens.
  *
  * closed -> listening -> (the connection ends) waiting -> listening … -> closed
  */
@@ -200,7 +201,10 @@ export class RowNotices {
     });
   }
 
-  /** Creates the trigger. It keeps the columns of an existing trigger, because other sources may need the times of other columns. */
+  /**
+   * Creates the triggers of a table. A new trigger also reports the columns that the existing trigger reports, because
+   * other sources may need them.
+   */
   async #create(session: Session, table: SourceTable, oid: string, column: string | undefined): Promise<void> {
     const name = `${quoteIdentifier(table.name.schema)}.${NAME}`;
     const on = quoteTable(table.name);

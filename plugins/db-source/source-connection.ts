@@ -37,7 +37,10 @@ export class SourceConnection {
     return result;
   }
 
-  /** Waits until the database is available again after the failure `cause`. */
+  /**
+   * Connects again after the failure `cause`, with the configured number of attempts. Rejects with RetriableError if
+   * the database is still unavailable.
+   */
   async reopen(cause: unknown): Promise<void> {
     this.#waits.unavailable(cause);
     this.#context.logger.warn(`Lost the connection to the source database; reconnecting: ${toError(cause).message}`);

@@ -5,8 +5,8 @@ import type { TableFeed } from './table-feed.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
 
 /**
- * Logs the steps of a source at level debug: refreshes, reads, returned records with their offset, and commits. There is at most
- * one entry per refresh, page or commit.
+ * Logs the steps of a source at level debug: refreshes, reads, returned records with their offset, and commits. A
+ * refresh has at most two entries, a page at most three, and a commit one.
  */
 export class SourceLog {
   readonly #logger: Logger;

@@ -20,7 +20,7 @@ export interface FetchRows {
   readonly grows: boolean;
 }
 
-/** Maximum number of rows per fetch, because a fetch is processed in one iteration of the event loop. */
+/** Maximum number of rows per fetch, because some steps process a whole fetch in one iteration of the event loop. */
 const MAX_FETCH_ROWS = 10_000;
 
 /** The validated settings. Points in time are in microseconds since the epoch. */

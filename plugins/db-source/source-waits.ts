@@ -29,7 +29,9 @@ export class SourceWaits {
     else this.#unavailable.text = text;
   }
 
-  /** Runs a refresh of the table list. If it succeeds, the database is available. */
+  /**
+   * Runs a refresh of the table list, or reads a snapshot of the database. If it succeeds, the database is available.
+   */
   async refreshing<T>(refresh: () => Promise<T>): Promise<T> {
     this.#refreshingSince = performance.now();
     try {

@@ -258,7 +258,10 @@ export class TableReader implements FeedReader {
     return { rows, next };
   }
 
-  /** If the type of a key column changed, reading resumes at the time of the position, without its key, which is invalid. */
+  /**
+   * If the type of a key column changed, reading resumes at the value of the position, without its key, which is
+   * invalid.
+   */
   #dropKey(error: unknown): void {
     const isValue = error instanceof DatabaseError && error.sqlstate?.startsWith('22') === true;
     if (isValue && this.#position.kind === 'after') this.#position = { kind: 'from', at: this.#position.at };

@@ -16,8 +16,9 @@ export interface DatabaseSnapshot {
 }
 
 /**
- * A change of a table updates rows of pg_class, pg_attribute, pg_index or pg_description, which then have a new xmin; updates of
- * statistics do not. A sum of hashes detects such changes without transferring the rows, in a few milliseconds for 500 tables.
+ * A change of a table updates rows of pg_class, pg_attribute, pg_index or pg_description, which then have a new xmin.
+ * An update of statistics does not change the xmin. A sum of hashes detects such changes without transferring the rows,
+ * in a few milliseconds for 500 tables.
  */
 const FINGERPRINT = `
   WITH relation AS (

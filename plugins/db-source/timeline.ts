@@ -12,7 +12,10 @@ const FIRST_TRANSACTION = 3n;
 export class Timeline {
   #current: number | undefined;
 
-  /** `stored` is the timeline of an offset; `undefined` for an offset of an earlier version. */
+  /**
+   * `stored` is the timeline of an offset; `undefined` if there is no offset, or if it was stored by an earlier
+   * version.
+   */
   constructor(stored?: number) {
     this.#current = stored;
   }
@@ -43,6 +46,6 @@ export function logPromotion(
 ): void {
   if (before?.timeline === undefined || timeline === undefined || timeline === before.timeline) return;
   logger.warn(
-    `The timeline of the database changed from ${String(before.timeline)} to ${String(timeline)}: a standby was promoted. Rows of the last ${String(lookBackMs)} ms (timestamp.delay.ms), and rows since its last transaction from the old primary, are sent again`,
+    `The timeline of the database changed from ${String(before.timeline)} to ${String(timeline)}: a standby was promoted. Rows of the last ${String(lookBackMs)} ms (timestamp.delay.ms), and rows that were written since the last transaction that it received from the old primary, are sent again`,
   );
 }

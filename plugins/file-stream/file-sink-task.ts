@@ -14,7 +14,7 @@ import { fileSinkOptions } from './options.ts';
 
 /**
  * Writes the text of each value as a line to the end of a file, or to standard output
- * (org.apache.kafka.connect.file.FileStreamSinkTask). When `put` resolves, its records are in the file.
+ * (org.apache.kafka.connect.file.FileStreamSinkTask). If a file is configured, the lines are in it when `put` resolves.
  */
 export class FileSinkTask implements SinkTask {
   #file: FileHandle | undefined;

@@ -15,14 +15,14 @@ import { LineSplitter, type Line } from './line-splitter.ts';
 import { fileSourceOptions } from './options.ts';
 
 const VALUE_SCHEMA = new Schema('string');
-/** Wait of a poll that finds no new data (Java's task waits for 1000 ms). */
+/** How long a poll waits if it finds no new data (Java's task waits for 1000 ms). */
 const IDLE_MS = 250;
 /** Minimum interval between log lines about a missing file. */
 const MISSING_FILE_MS = 30_000;
 
 /**
  * Produces the lines of a file, or of standard input, as records (org.apache.kafka.connect.file.FileStreamSourceTask).
- * The position in an offset is the number of bytes up to the end of the line.
+ * The position in an offset is the number of bytes from the start of the file up to and including the line's end.
  *
  * States: waiting for the file -> reading -> stopped.
  */
@@ -34,7 +34,7 @@ export class FileSourceTask implements SourceTask {
   #partition: SourceCoordinates = {};
   #input: ByteInput | undefined;
   readonly #lines = new LineSplitter();
-  /** `null` for standard input, which has no position. */
+  /** `null` until the file is open, and for standard input, which has no position. */
   #position: number | null = null;
   #loggedMissingAtMs = 0;
 
@@ -67,7 +67,7 @@ export class FileSourceTask implements SourceTask {
     if (stored !== null && typeof stored !== 'number' && typeof stored !== 'bigint') {
       throw new ConnectError('Offset position is the incorrect type');
     }
-    // No file is large enough for a position beyond this limit, so that nothing is read from there.
+    // No file has more than MAX_SAFE_INTEGER bytes, so nothing is read at that position or beyond it.
     const position = Math.min(Number(stored ?? 0), Number.MAX_SAFE_INTEGER);
     const input = await openFile(this.#file, position);
     if (input === undefined) this.#logMissing(this.#file);

@@ -16,7 +16,7 @@ export class LineSplitter {
   #buffer = Buffer.alloc(INITIAL_BYTES);
   #start = 0;
   #end = 0;
-  /** The buffer has no line end before this position. */
+  /** There is no line end from `#start` up to this position. */
   #scanned = 0;
 
   push(chunk: Uint8Array): void {

@@ -43,7 +43,10 @@ class FileConnector implements Connector {
   }
 }
 
-/** Checks new offsets. Any offset may be removed, so that offsets of earlier configurations can be deleted. */
+/**
+ * Checks new offsets. If a file is configured, any offset may be removed, so that offsets of earlier configurations can
+ * be deleted.
+ */
 async function alterSourceOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {
   if (fileOf(config) === null) {
     throw new ConnectError(

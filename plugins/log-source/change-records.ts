@@ -163,7 +163,7 @@ export class ChangeRecords {
     };
   }
 
-  /** The headers of every record. */
+  /** The headers of all records of changes; heartbeats, messages and records of transactions have none. */
   get headers(): readonly Header[] {
     return this.#headers;
   }

@@ -66,6 +66,7 @@ function javaSerialized(text: string): Buffer {
   return Buffer.concat([Buffer.from([0xac, 0xed, 0, 5, isLong ? 0x7c : 0x74]), length, bytes]);
 }
 
+/** PostgreSQL adds this number to the declared length in a type modifier. */
 const NAMED_LENGTH = 4;
 
 /** The mask of a column, and the parameters that it adds to the schema. */

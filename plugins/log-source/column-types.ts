@@ -40,7 +40,10 @@ export function columnSchema(rule: ColumnRule, optional: boolean, defaultValue: 
 
 const PREFIX = 'io.debezium';
 
-/** The rule of a type; `undefined` if it is not supported and `include.unknown.datatypes` is false. */
+/**
+ * The rule of a type; `undefined` for a type whose columns are left out of records: domains over arrays, pseudo-types
+ * and, unless `include.unknown.datatypes` is true, other unsupported types.
+ */
 export function ruleFor(type: DataType, modifier: number, settings: ModeSettings): ColumnRule | undefined {
   if (type.base !== undefined) {
     // Domains over arrays are not supported, as in Debezium.
@@ -315,7 +318,10 @@ function arrayRule(element: DataType, modifier: number, settings: ModeSettings):
   };
 }
 
-/** Debezium's placeholder of an array: an array with the text itself, with its bytes as numbers, or with a UUID made from it. */
+/**
+ * Debezium's placeholder of an array. Arrays of integers contain the bytes of the text as numbers, and arrays of UUIDs
+ * contain a UUID that is made from the text. Other arrays contain one placeholder of the element type.
+ */
 function arrayPlaceholder(rule: ColumnRule, schema: Schema, { placeholder }: ModeSettings): ConnectValue {
   if (rule.name === `${PREFIX}.data.Uuid`) return [nameUuid(placeholder)];
   if (rule.type === 'int32' || rule.type === 'int16') return [...Buffer.from(placeholder)];

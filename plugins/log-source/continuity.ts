@@ -59,7 +59,11 @@ export async function findGap(
   return undefined;
 }
 
-/** Whether to read all tables again because of a gap. @throws ConnectError if there is a gap and `snapshot.mode` does not allow this */
+/**
+ * Whether to read all tables again because of a gap. With `initial_only`, gaps do not matter, because no changes are
+ * read.
+ * @throws ConnectError if there is a gap and `snapshot.mode` does not allow reading all tables again
+ */
 export function readsAgain(gap: string | undefined, { snapshot: { mode }, names }: LogSettings): boolean {
   if (gap === undefined || mode === 'initial_only') return false;
   if (mode === 'when_needed' || mode === 'always') return true;

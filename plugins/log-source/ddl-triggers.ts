@@ -20,16 +20,17 @@ const TRIGGERS = ownStatement(
 );
 
 /**
- * Installs event triggers that store the structure of each table as a row of `sluice_ddl.tables`. When a statement changes a structure,
- * a trigger changes the row in the same transaction. Because of the replica identity, the log contains the row before and after it. A
- * logical message would not be safe, because every user may write one, and the sink executes the changes. For the same reason, a schema
- * that belongs to a user who is not a superuser is refused.
+ * Installs event triggers that store the structure of each table as a row of `sluice_ddl.tables`. When a statement
+ * changes a structure, a trigger changes the row in the same transaction. Because of REPLICA IDENTITY FULL, the log
+ * contains the row before and after the change. A logical message would not be safe, because every user may write one,
+ * and the sink executes the changes. For the same reason, a schema that belongs to a user who is not a superuser is
+ * refused.
  *
- * Structures come from the catalogue and not from the text of the statement, because a text can contain several statements, or call a
- * function that executes other statements.
+ * Structures come from the catalogue and not from the text of the statement, because a text can contain several
+ * statements, or call a function that executes other statements.
  *
- * A column that is filled by a sequence (serial) counts as an identity column. Columns and keys are compared by column numbers, which
- * stay the same when a column is renamed.
+ * A column that is filled by a sequence (serial) counts as an identity column. Columns and keys are compared by column
+ * numbers, which stay the same when a column is renamed.
  */
 const INSTALL = ownStatement(
   'log source: create the event triggers',

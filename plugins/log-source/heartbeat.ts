@@ -20,7 +20,10 @@ export class Heartbeat {
     this.#parts = parts;
   }
 
-  /** If a heartbeat is due, runs the statement and returns a heartbeat record whose offset is the position. */
+  /**
+   * If a heartbeat is due, runs the statement, and returns a heartbeat record with the position as its offset. Returns
+   * no record if there is no position yet.
+   */
   async beat(position: LogPosition): Promise<readonly SourceRecord[]> {
     const { settings, records } = this.#parts;
     if (settings.heartbeat.intervalMs === 0 || Date.now() < this.#dueAt) return [];

@@ -48,9 +48,11 @@ export function writeBoolean(out: ByteWriter, message: Buffer, start: number): b
   return true;
 }
 
-/** Java writes numbers from 0.001 to this number of digits before the point without an exponent. */
+/**
+ * Java writes a number without an exponent if it is at least 0.001 and has at most this many digits before the point.
+ */
 const MOST_WHOLE_DIGITS = 7;
-/** A decimal of this many digits is the shortest text of its number, if it does not end with a zero. */
+/** A decimal with at most this many digits is the shortest text of its number, if it does not end with a zero. */
 const MOST_DIGITS = 15;
 
 /** Copies the text of a double if Java prints the same text, except that Java appends `.0` to integers. */

@@ -84,9 +84,11 @@ export class JsonRows {
   }
 
   /**
-   * Begins a record in the packer, and writes an insert or an update. The caller must then end or undo the record in the packer.
+   * Begins a record in the packer, and writes an insert or an update. The caller must then end or undo the record in
+   * the packer.
    * @param chunk a message of the type I or U
-   * @returns false if the key has changed or the record is too large, so that ChangeRecords must make the record. Then no record was begun
+   * @returns false if the key may have changed or the record is too large, so that ChangeRecords must make the record.
+   * Then no record was begun
    * @throws Error if a value cannot be converted. Then no record was begun
    */
   begin(packer: RecordPacker, { bytes, start, end, lsn }: LogChunk, origin: TransactionOrigin): boolean {

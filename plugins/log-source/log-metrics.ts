@@ -30,7 +30,7 @@ export class LogMetrics {
 
   /**
    * Notes that changes were read.
-   * @param commitMicros time of the last one's commit in microseconds since 1970
+   * @param commitMicros commit time of the last of these changes, in microseconds since 1970
    */
   read(commitMicros: bigint): void {
     this.#behindMs = Math.max(0, Date.now() - Number(commitMicros / 1000n));

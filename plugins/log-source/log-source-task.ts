@@ -49,7 +49,8 @@ interface Parts extends StreamParts {
 }
 
 /**
- * `io.debezium.connector.postgresql.PostgresConnectorTask`: sends the changes of a database in the order of their commits.
+ * `io.debezium.connector.postgresql.PostgresConnectorTask`, and the task of the polling source with `read.method=log`:
+ * sends the changes of a database in the order of their commits.
  *
  * States: snapshot -> streaming -> stopped. If a stream breaks, the next poll opens it again, after the last message that was sent.
  * With `snapshot.mode=initial_only` the task is idle after the snapshot.
@@ -232,7 +233,8 @@ export class LogSourceTask implements SourceTask {
     const batch = await readChanges(this.#open, most, recordBlocks(records, context.json));
     batch.add(await heartbeat.beat(reader.position), wholeBefore(reader.position));
     batch.add(this.#offsetAlone(this.#open, batch.size > 0), wholeBefore(reader.position));
-    // The position is only stored here, just before the records are returned. After an earlier failure, the stream is read again.
+    // The position is set only here, after all records were made. If that fails, the next poll reads the stream again
+    // from the previous position.
     this.#sent = reader.position;
     batch.register(this.#confirmations);
     const signal = reader.takeSignal();

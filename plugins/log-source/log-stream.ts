@@ -31,7 +31,10 @@ export class LogStream {
   #failure: DatabaseError | undefined;
   #wake: (() => void) | undefined;
   #received = 0n;
-  /** Confirmed LSN. It is 0 at first, which does not move the slot, because records before the start of the stream may not be stored yet. */
+  /**
+   * Confirmed LSN. It is 0 at first, because records before the start of the stream may not be stored yet. Confirming 0
+   * does not move the slot.
+   */
   #confirmed = 0n;
   /** All messages before this LSN are in the queue or were taken from it. */
   #sentUpTo = 0n;

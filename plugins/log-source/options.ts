@@ -9,8 +9,9 @@ const TABLES = 'Tables';
 const SNAPSHOT = 'Snapshot';
 
 /**
- * Options of io.debezium.connector.postgresql.PostgresConnector. Names, types, defaults and messages are Debezium's. Options of Debezium
- * that this connector does not support are in `unsupported-options.ts`.
+ * Options of io.debezium.connector.postgresql.PostgresConnector. Names, types, defaults and messages are Debezium's,
+ * except those of `log.max.lag.…`, which Debezium does not have. Options of Debezium that this connector does not
+ * support are in `unsupported-options.ts`.
  */
 export const logSourceOptions = declareOptions({
   'database.hostname': {

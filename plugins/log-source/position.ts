@@ -70,7 +70,10 @@ export interface StoredPosition {
   readonly position: LogPosition | undefined;
   /** Whether a snapshot has begun and not ended. */
   readonly isSnapshotOpen: boolean;
-  /** The LSN in the offset of a snapshot: one byte before the LSN of the snapshot. Only set if `position` is undefined. */
+  /**
+   * The LSN in the offset of a snapshot: one byte before the LSN of the snapshot. Has no effect if `position` has an
+   * LSN.
+   */
   readonly snapshotLsn: bigint | undefined;
   readonly log: LogIdentity | undefined;
 }

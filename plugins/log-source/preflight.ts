@@ -38,8 +38,9 @@ const READER = ownStatement(
 const MAX_NAMED = 5;
 
 /**
- * Checks the server before the connector starts. Each problem comes with the SQL that fixes it. `fail`: the connector cannot work;
- * `warn`: the connector may lose changes or its slot. The checks do not change anything.
+ * Checks the server before the connector starts. Most problems come with a fix, such as SQL. `fail`: the connector
+ * cannot work; `warn`: it works, but changes may be missing, or the slot may be lost or fill the disk. The checks do
+ * not change anything.
  * @throws DatabaseError
  */
 export async function preflight(executor: Executor, settings: LogSettings): Promise<readonly PreflightFinding[]> {

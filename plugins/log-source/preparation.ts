@@ -77,7 +77,10 @@ export async function capturedTables(
   });
 }
 
-/** Creates the publication or updates its tables, according to `publication.autocreate.mode`. @throws ConnectError if it is missing and must not be created */
+/**
+ * Creates the publication or updates its tables, according to `publication.autocreate.mode`.
+ * @throws ConnectError if it is missing and must not be created, or if it would have no tables
+ */
 export async function ensurePublication(
   executor: Executor,
   settings: LogSettings,

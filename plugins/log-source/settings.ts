@@ -67,7 +67,9 @@ export interface LogSettings {
     readonly autocreate: 'disabled' | 'all_tables' | 'filtered' | 'no_tables';
     readonly viaRoot: boolean;
   };
-  /** Whether changes of table structures are sent (`log.ddl`). This needs a publication for all tables. */
+  /**
+   * Whether changes of table structures are sent (`log.ddl`). They are complete only with a publication for all tables.
+   */
   readonly hasDdl: boolean;
   /** Matchers of tables, each with the replica identity that the matching tables get. */
   readonly identities: readonly { readonly matches: (table: TableNaming) => boolean; readonly identity: string }[];

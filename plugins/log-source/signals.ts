@@ -11,7 +11,7 @@ const MAX_COLLECTIONS = 10_000;
 
 /**
  * Parses a signal `execute-snapshot` of type `blocking`. Other signals are logged and have no effect.
- * @param row the values of the first three columns
+ * @param row a row of the signal table; only the first three values are read
  */
 export function readSignal(row: LogRow, logger: Logger): SnapshotSignal | undefined {
   const [id, type, data] = row.map((value) => (value === UNCHANGED ? null : value));
@@ -25,7 +25,7 @@ export function readSignal(row: LogRow, logger: Logger): SnapshotSignal | undefi
       return undefined;
     }
     if (!Array.isArray(collections) || collections.length > MAX_COLLECTIONS)
-      throw new Error('data-collections is not a list');
+      throw new Error('data-collections is not a list of at most 10,000 entries');
     const matchers = collections.map((pattern) => javaRegexMatcher(`(?i)${String(pattern)}`));
     return { includes: (table) => matchers.some((matches) => matches(tableText(table))) };
   } catch (error) {

@@ -19,7 +19,10 @@ const KEPT = ownStatement(
 
 /** A transaction is only reported as the reason for the kept log if it has been open for this many seconds. */
 const LONG_TRANSACTION_S = 10;
-/** A slot is reported if it will probably be invalidated within this many seconds. */
+/**
+ * A slot is reported if it will probably be invalidated within this many seconds, and if the server already keeps at
+ * least half of the log after which it invalidates the slot.
+ */
 const SOON_S = 3_600;
 
 /** The log that the server keeps for the slot. */

@@ -15,7 +15,7 @@ import { pause } from './pace.ts';
 
 const IDLE_MS = 250;
 
-/** Milliseconds until the failure that `mock_mode` requests; `undefined` if another mode, or none, is configured. */
+/** Milliseconds until the failure if `mock_mode` is `mode`; otherwise `undefined`. */
 function failureDelayMs(config: ConnectorConfig, mode: 'connector-failure' | 'task-failure'): number | undefined {
   const options = parseOptions(mockOptions, config);
   return options.mock_mode === mode ? Number(options.delay_ms) : undefined;
@@ -74,7 +74,10 @@ export class MockSourceTask implements SourceTask {
   }
 }
 
-/** Discards its records. It fails in `preCommit`, which it requests, so that it also fails if there are no records. */
+/**
+ * Discards its records, and fails if `mock_mode` requests it. The failure occurs in a commit that the task requests, so
+ * that it also occurs if there are no records.
+ */
 export class MockSinkTask implements SinkTask {
   #timer: NodeJS.Timeout | undefined;
   #fails = false;

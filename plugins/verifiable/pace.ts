@@ -19,7 +19,10 @@ export class Pace {
     this.#signal = signal;
   }
 
-  /** Resolves with `true` when the next record is due, and with `false` after a short wait or the end of the task. */
+  /**
+   * Resolves with `true` when the next record is due; `false` if it is not due within MAX_WAIT_MS, or if the task
+   * stops.
+   */
   async isDue(): Promise<boolean> {
     if (this.#perSecond >= 0) {
       const dueMs = this.#startedAtMs + (this.#count * 1000) / this.#perSecond;

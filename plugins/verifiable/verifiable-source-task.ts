@@ -21,8 +21,8 @@ const COMPLETE = Schema.struct([
 ]);
 
 /**
- * Produces numbered records. Prints a line of JSON for each record when it is created, and another line when the broker
- * has acknowledged it (org.apache.kafka.connect.tools.VerifiableSourceTask).
+ * Produces numbered records. Prints a line of JSON for each record when it is created, and another line when it has been
+ * delivered or dropped (org.apache.kafka.connect.tools.VerifiableSourceTask).
  */
 export class VerifiableSourceTask implements SourceTask {
   #source!: NumberedSource;

@@ -2,7 +2,10 @@ import { listEntries } from './list-text.ts';
 import { declareOptions } from './option.ts';
 import { oneOfIgnoringCase } from './validators.ts';
 
-/** Settings of the worker's own Kafka clients; all other `sasl.…` and `ssl.…` keys are passed through unchanged. */
+/**
+ * Settings of the worker's own Kafka clients that are checked when the worker starts. All other `sasl.…` and `ssl.…`
+ * settings are passed to the clients without a check.
+ */
 export const clientOptions = declareOptions({
   'security.protocol': {
     type: 'STRING',
@@ -93,8 +96,8 @@ export const clientOptions = declareOptions({
 });
 
 /**
- * Keys of Java workers that have no meaning here: class loading, JMX, TLS and SASL of the JVM, and obsolete settings. Each is
- * ignored with a warning.
+ * Keys of Java workers that have no meaning here: class loading, JMX, TLS and SASL of the JVM, and obsolete settings.
+ * Each is ignored with a warning, except for `metric.reporters` if it names Strimzi's Metrics Reporter.
  */
 export const javaOnlyKeys: ReadonlySet<string> = new Set([
   'plugin.discovery',

@@ -12,8 +12,9 @@ import {
 } from './validators.ts';
 
 /**
- * The options of all connectors (org.apache.kafka.connect.runtime.ConnectorConfig 4.3). Names, order, groups, widths and defaults
- * are part of the response of `/config/validate`. Options that depend on installed plugins are in plugin-options.ts.
+ * The options that Kafka Connect defines for connectors (ConnectorConfig, SinkConnectorConfig and SourceConnectorConfig
+ * 4.3 in org.apache.kafka.connect.runtime). Names, order, groups, widths and defaults are part of the response of
+ * `/config/validate`. Options that depend on installed plugins are in plugin-options.ts.
  */
 
 const COMMON = 'Common';
@@ -52,7 +53,7 @@ function pluginVersion<const Importance extends 'LOW' | 'MEDIUM'>(
     type: 'STRING',
     default: null,
     importance,
-    documentation: `Version of the ${what.toLowerCase()}; the installed one when absent.`,
+    documentation: `Version of the ${what.toLowerCase()}; the newest installed one when absent.`,
     group: COMMON,
     order,
     width,
@@ -190,7 +191,7 @@ export const commonConnectorOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether the log line has the coordinates of the failed record.',
+    documentation: 'Whether the log line has the coordinates of the failed record. Sinks only.',
     group: ERRORS,
     order: 5,
     width: 'SHORT',
@@ -226,7 +227,8 @@ export const sinkConnectorOptions = declareOptions({
     type: 'STRING',
     default: '',
     importance: 'MEDIUM',
-    documentation: 'Topic for records that cannot be processed; empty for none. Needs `errors.tolerance=all`.',
+    documentation:
+      'Topic for records that cannot be processed; empty for none. With `errors.tolerance=none`, the record that fails the task is written too.',
     group: ERRORS,
     order: 6,
     width: 'MEDIUM',
@@ -274,7 +276,7 @@ export const sourceConnectorOptions = declareOptions({
     default: 'requested',
     importance: 'MEDIUM',
     documentation:
-      'Whether exactly-once delivery is needed: `required` refuses to start without it, `requested` does not.',
+      'Whether exactly-once delivery is needed. `required`: a configuration that cannot provide it is rejected. `requested`: it is accepted.',
     group: EXACTLY_ONCE,
     order: 2,
     width: 'SHORT',

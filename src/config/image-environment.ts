@@ -4,8 +4,8 @@ import type { Properties } from './worker-config.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Debezium's image requires this variable. The names of the other variables of the image are too general, so they are
- * read only if this variable is set.
+ * Debezium's image requires this variable. Most other variables of the image have general names, such as `GROUP_ID`, so
+ * they are read only if this variable is set. `ENABLE_JMX_EXPORTER` is always read.
  */
 const DEBEZIUM_SIGN = 'CONFIG_STORAGE_TOPIC';
 
@@ -47,8 +47,9 @@ export function imageProperties(environment: Environment): Properties {
 }
 
 /**
- * Adds `metrics.listeners` and `metrics.naming` if the properties configure Strimzi's Metrics Reporter (`metricsConfig.type:
- * strimziMetricsReporter` of a KafkaConnect resource). Existing properties take precedence.
+ * Adds `metrics.naming`, and `metrics.listeners` unless the reporter's listener is disabled, if the properties
+ * configure Strimzi's Metrics Reporter (`metricsConfig.type: strimziMetricsReporter` of a KafkaConnect resource).
+ * Existing properties take precedence.
  */
 export function withMetricsReporter(properties: Properties): Properties {
   if (!namesMetricsReporter(properties['metric.reporters'])) return properties;

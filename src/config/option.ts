@@ -68,7 +68,9 @@ export interface OptionDeclaration<T extends OptionType = OptionType> {
 /** Options by name, in the order in which they are shown. */
 export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>;
 
-/** The parsed values of a set of declarations: `null` is possible exactly where `default: null` is declared. */
+/**
+ * The types of the parsed values of a set of declarations. They include `null` only where `default: null` is declared.
+ */
 export type ParsedOptions<D extends OptionDeclarations> = {
   readonly [K in keyof D]: D[K] extends { default: null }
     ? ParsedTypes[D[K]['type']] | null

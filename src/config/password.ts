@@ -30,7 +30,7 @@ export class Password {
 const SECRET_NAME =
   /passw|secret|token|credential|jaas|passphrase|user\.info$|(?:^|[._-])(?:key|pwd|pass|creds?)$|(?:api|access|private|account)key$|url$/i;
 
-/** Whether the name of an undeclared key suggests a secret. */
+/** Whether the name of a key suggests that its value is a secret. Used where the type of the option is unknown. */
 export function isSecretName(key: string): boolean {
   return SECRET_NAME.test(key);
 }

@@ -14,8 +14,8 @@ export interface PluginChoice {
 export interface PluginChoices {
   ofType(kind: ChoiceKind): readonly PluginChoice[];
   /**
-   * Finds a plugin by full name or alias: its newest version in the range `wanted`, or its newest version without a
-   * range.
+   * Finds a plugin by full name or alias. Returns its newest version in the range `wanted`. If there is no such version
+   * or no range, returns its newest version.
    */
   tryFind(kind: ChoiceKind, name: string, wanted?: string): PluginChoice | undefined;
 }
@@ -28,7 +28,10 @@ const INTERFACES: Readonly<Record<ChoiceKind, string>> = {
   predicate: 'Predicate',
 };
 
-/** The plugin kind of a class option; `undefined` for the connector's own options. */
+/**
+ * The plugin kind of the class that the option names; `undefined` for `connector.class` and the connector's own
+ * options.
+ */
 function kindOfOption(option: string): ChoiceKind | undefined {
   if (option === 'key.converter' || option === 'value.converter') return 'converter';
   if (option === 'header.converter') return 'header_converter';

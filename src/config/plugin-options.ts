@@ -70,8 +70,8 @@ function converterOptions(
 }
 
 /**
- * The error message if the connector requests a version of its own converter that is not installed. The options of the
- * converter are unknown then.
+ * The error message if the connector names its own converter and requests a version of it that is not installed. The
+ * options of the converter are unknown then.
  */
 export function converterMismatch(
   option: string,

@@ -11,7 +11,10 @@ const positiveOrNone: Validator = {
     Number(value) === NONE || Number(value) >= 1 ? undefined : 'Value must be at least 1, or -1 for no limit',
 };
 
-/** Rate limits for all tasks of a connector together. Changing only these options restarts nothing. */
+/**
+ * Rate limits for all tasks of a connector together. Changing only these options restarts nothing, unless a value
+ * contains a variable of a config provider (see `limitsCanChange`).
+ */
 export const rateLimitOptions = declareOptions({
   'rate.limit.records': {
     type: 'LONG',

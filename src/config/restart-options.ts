@@ -26,7 +26,7 @@ export const restartOptions = declareOptions({
     default: 1000,
     importance: 'LOW',
     documentation:
-      "Milliseconds before the first restart. The wait doubles with each further restart, plus or minus 20 %. Connectors use the worker's value by default.",
+      "Milliseconds before the first restart, plus or minus 20 %. The wait doubles with each further restart. Connectors use the worker's value by default.",
     group: GROUP,
     order: 2,
     width: 'SHORT',
@@ -37,7 +37,8 @@ export const restartOptions = declareOptions({
     type: 'LONG',
     default: 300_000,
     importance: 'LOW',
-    documentation: "Longest wait before a restart, in milliseconds. Connectors use the worker's value by default.",
+    documentation:
+      "Longest wait before a restart, in milliseconds, plus or minus 20 %. Connectors use the worker's value by default.",
     group: GROUP,
     order: 3,
     width: 'SHORT',

@@ -180,7 +180,8 @@ function distributedParts(
 
 /**
  * The settings with which an internal topic is created: the keys under `config.storage.`, `offset.storage.` or
- * `status.storage.` that are not options of the worker.
+ * `status.storage.` that are not options of the worker. `cleanup.policy` and `config.storage.partitions` are ignored
+ * with a warning.
  */
 function topicSettings(kind: string, properties: Properties, warnings: string[]): Properties {
   const settings: Record<string, string> = {};

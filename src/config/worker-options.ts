@@ -171,13 +171,14 @@ export const restOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Host name at which other workers reach this one. Default: the host of the listener, or the first external IPv4 address of the machine if the listener has no host, `0.0.0.0` or `::`.',
+      'Host name at which other workers reach this one. Default: the host of the first listener (with the protocol `rest.advertised.listener`, if set), or the first external IPv4 address of the machine if this host is empty, `0.0.0.0` or `::`.',
   },
   'rest.advertised.port': {
     type: 'INT',
     default: null,
     importance: 'LOW',
-    documentation: 'Port at which other workers reach this one. Default: the port of the listener.',
+    documentation:
+      'Port at which other workers reach this one. Default: the port of the first listener (with the protocol `rest.advertised.listener`, if set).',
   },
   'rest.advertised.listener': {
     type: 'STRING',
@@ -367,7 +368,7 @@ export const ownWorkerOptions = declareOptions({
     default: 100,
     importance: 'LOW',
     documentation:
-      'Number of changes per connector that the history keeps; 0 turns the history off. Use the same value on all workers. If you lower the value, the oldest changes are removed when a worker with the new value becomes leader; with 0, all changes are removed.',
+      'Maximum number of changes per connector that the history keeps; 0 turns the history off. Use the same value on all workers. If you lower the value, the oldest changes are removed when a worker with the new value becomes leader; with 0, all changes are removed.',
     validator: between(0, 1000),
   },
   ...healthOptions,

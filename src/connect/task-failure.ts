@@ -99,7 +99,7 @@ const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
 
 /**
  * Determines the kind of a failure from the error and its causes: by the first one that comes from Kafka, a database or
- * another service, or else by the scope of the outermost one that has a scope.
+ * another service, or else by the outermost one whose scope is not `infrastructure`.
  */
 export function failureOf(thrown: unknown): Failure {
   const chain = chainOf(thrown);

@@ -11,13 +11,13 @@ export interface EnvelopeStart {
   readonly payload: StructReader | undefined;
 }
 
-/** Messages of topics that mix more schemas than this are parsed by the slower general reader. */
+/** Number of cached beginnings. The slower general reader parses messages with any other beginning. */
 const MAX_ENVELOPES = 8;
 
 /**
  * Caches the beginnings of messages, because most messages of a topic begin with the same schema. Comparing 300 bytes
- * with a cached beginning takes 0.1 µs, whereas parsing them takes 4 µs. The list begins with the most recently used
- * one.
+ * with a cached beginning takes 0.1 µs, whereas parsing them takes 4 µs. The most recently used beginning is the first
+ * in the list.
  */
 export class RecentEnvelopes {
   readonly #recent: EnvelopeStart[] = [];

@@ -34,9 +34,10 @@ const TEMPORAL_SCHEMAS: ReadonlySet<Schema> = new Set(Object.values(TEMPORAL));
 const NO_LITERAL: SchemaAndValue = { schema: null, value: null };
 
 /**
- * Infers the type of a header's text (org.apache.kafka.connect.data.Values.parseString): null, true, false, the smallest
- * number type that fits, ISO dates and times, `[…]` and `{…}`. Any other text stays a string. Text after a recognized value is
- * ignored. Unlike in Java, a text with more than 10,000 values stays a string.
+ * Infers the type of a header's text (org.apache.kafka.connect.data.Values.parseString): null, true, false, the
+ * smallest number type that fits, ISO dates and times, `[…]` and `{…}`. Any other text stays a string. Text after a
+ * number, date, time, list or map is ignored. Unlike in Java, a text with more than 10,000 keys, elements and values
+ * stays a string.
  */
 export function parseHeaderText(text: string): SchemaAndValue {
   if (text === '') return { schema: STRING, value: text };

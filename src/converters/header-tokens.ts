@@ -50,8 +50,8 @@ export class HeaderTokens {
   }
 
   /**
-   * Takes the next `count` tokens and returns their text. If there are fewer tokens, or the text is longer than `maxLength`,
-   * takes nothing and returns `undefined`.
+   * Takes the next `count` tokens and returns their text. If there are fewer tokens, or if the tokens before the last
+   * one are longer than `maxLength` together, takes nothing and returns `undefined`.
    */
   nextText(count: number, maxLength: number): string | undefined {
     const start = this.mark();

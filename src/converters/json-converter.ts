@@ -52,7 +52,7 @@ export const jsonConverterOptions = declareOptions({
     default: null,
     importance: 'HIGH',
     documentation:
-      'The schema of all messages, as JSON. Messages then consist of the payload only. Applies to reading only.',
+      'The schema of all messages, as JSON. Messages then consist of the payload only. Applies only to reading with `schemas.enable=true`.',
     group: 'Schemas',
     order: 2,
     width: 'MEDIUM',
@@ -139,7 +139,7 @@ export class JsonConverter implements Converter, HeaderConverter {
     return this.#fixedSchema === null ? this.#envelope(message) : this.#payloadAlone(message, this.#fixedSchema);
   }
 
-  /** Reads only envelopes whose beginning is cached. */
+  /** Reads only ASCII messages of the form `{"schema":…,"payload":…}` whose beginning is cached. */
   readStructs(block: MessageBlock, from: number, to: number, take: TakeStruct): number {
     if (!this.#schemasEnabled || this.#fixedSchema !== null) return from;
     let index = from;
@@ -203,8 +203,8 @@ export class JsonConverter implements Converter, HeaderConverter {
   }
 
   /**
-   * Reads only the payload of a message whose beginning is cached. Returns `undefined` if the rest of the message is
-   * unusual.
+   * Reads only the payload of a message whose beginning is cached. Returns `undefined` if the whole message must be
+   * parsed, for example to report an error.
    */
   #knownEnvelope(message: Buffer, start: EnvelopeStart): SchemaAndValue | undefined {
     const { schema } = start;
@@ -338,7 +338,10 @@ function envelopeParts(text: string): { start: string; schema: string } | undefi
   return between === undefined ? undefined : { start: head + schema + between, schema };
 }
 
-/** `strict` is the worker's option `json.converter.strict` (see `ReadSettings.strict`). */
+/**
+ * `strict` is the worker's option `json.converter.strict` (see `ReadSettings.strict`). It also rejects text after the
+ * JSON value.
+ */
 export function jsonConverterPlugins(strict: boolean): readonly [ConverterPlugin, HeaderConverterPlugin] {
   const base = {
     className: 'org.apache.kafka.connect.json.JsonConverter',

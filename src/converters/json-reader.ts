@@ -70,7 +70,10 @@ function readPlain(schema: Schema, json: JsonTree, settings: ReadSettings): Conn
   }
 }
 
-/** For a JSON value of another type, Java returns zero, false or null; the strict reader throws a DataError. */
+/**
+ * For a JSON value of another type, Java returns zero, false, null or an empty array; the strict reader throws a
+ * DataError.
+ */
 function otherType<T>(json: JsonTree, value: T, schema: Schema, settings: ReadSettings): T {
   if (settings.strict) throw new DataError(`A ${schema.type} cannot be read from a JSON ${nodeType(json)}`);
   return value;

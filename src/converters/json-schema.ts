@@ -33,8 +33,9 @@ class SchemaBuilderError extends SluiceError {
 }
 
 /**
- * The Connect schema that the member `schema` of a message describes (JsonConverter.asConnectSchema); `null` for JSON null.
- * Properties that do not have the expected JSON type are ignored, as in Java.
+ * The Connect schema that the member `schema` of a message describes (JsonConverter.asConnectSchema); `null` for JSON
+ * null. The properties `optional`, `name`, `version`, `doc` and `parameters` are ignored if they do not have the
+ * expected JSON type, as in Java.
  */
 export function schemaFromJson(json: JsonTree, settings: ReadSettings): Schema | null {
   if (json === null) return null;

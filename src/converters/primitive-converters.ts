@@ -17,7 +17,7 @@ import { converterType } from './converter-type.ts';
 /** Describes one of Connect's number converters (ShortConverter, …, DoubleConverter), which use Kafka's big-endian form. */
 interface Primitive {
   readonly type: SchemaType;
-  /** Name as in Java's class name, such as `Short`; lower case in messages. */
+  /** Name of the Java class, such as `Short`. */
   readonly name: string;
   readonly size: number;
   /** Name of Java's deserializer in the message about a wrong size. */

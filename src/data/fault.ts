@@ -1,9 +1,9 @@
 /**
  * The scope of a failure. It is determined before anything is retried.
- * record: only this record, line or statement is invalid (SQLSTATE 22, 23; text that does not parse).
- * table: the table does not match the data (SQLSTATE 42); a change of the table may fix it.
- * infrastructure: the data is valid (SQLSTATE 08, 53, 57, 58; sockets); a later retry may succeed.
- * caller: the request or configuration is invalid.
+ * record: only this record, line or statement is invalid (such as SQLSTATE 22, 23; text that does not parse).
+ * table: the table does not match the data (such as SQLSTATE 42); a change of the table may fix it.
+ * infrastructure: the data is valid (such as SQLSTATE 08, 53, 57, 58; sockets); a later retry may succeed.
+ * caller: the request or configuration is invalid (such as SQLSTATE 28).
  */
 export type Scope = 'record' | 'table' | 'infrastructure' | 'caller';
 

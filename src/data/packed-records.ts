@@ -13,7 +13,7 @@ const SMALLEST_BYTES = 1_024;
 /** Position of the current read or write. It can be a variable of the module, because no other code runs in between. */
 let position = 0;
 
-/** Called with the positions of a record's key and value. A start of -1 means that the key or value is absent. */
+/** Called with the positions of a record's key and value. `keyStart` and `keyEnd` are -1 if the record has no key. */
 export type VisitRecord = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void;
 
 /** Headers that all records of a block have. */

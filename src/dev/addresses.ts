@@ -7,14 +7,19 @@ export function stateFolder(named?: string): string {
   return named === undefined ? resolve('.sluice', 'dev') : resolve(named);
 }
 
-/** Stores the broker of the running stack for commands in the same folder. Resolves with a function that removes it. */
+/**
+ * Stores the address of a running stack's broker in its data folder. Resolves with a function that removes the address.
+ */
 export async function noteBroker(state: string, bootstrapServers: string): Promise<() => Promise<void>> {
   const file = brokerFile(state);
   await writeFile(file, `${bootstrapServers}\n`);
   return () => rm(file, { force: true });
 }
 
-/** The broker of the stack that runs in this folder; `undefined` if none runs. */
+/**
+ * The broker of the stack with the data folder `.sluice/dev` in the current folder; `undefined` if no address is
+ * stored.
+ */
 export function runningBroker(): string | undefined {
   try {
     return readFileSync(brokerFile(stateFolder()), 'utf8').trim();

@@ -20,12 +20,12 @@ export interface DevOptions {
   readonly bootstrapServers: string | undefined;
 }
 
-/** Files and folders in the data folder of a stack, which `--fresh` removes. */
+/** The files and folders in the data folder of a stack that `--fresh` removes. */
 const STACK_FILES = ['kafka', 'kafka.log', 'kafka.properties', 'postgres', 'postgres.log', 'tls', 'worker.log'];
 const REFRESH_MS = 1000;
-/** Maximum wait for all tasks to run. The time of `--exit-after` starts when they run, or after this wait. */
+/** Maximum wait until all tasks are assigned. The time of `--exit-after` starts then, or after this wait. */
 const TASKS_START_MS = 60_000;
-/** Time at the end for rows in flight to arrive before they are counted. */
+/** With `--exit-after`: time at the end for rows in flight to arrive before they are counted. */
 const SETTLE_MS = 1500;
 const LINGER_MS = 1000;
 /** Maximum time for the producer of the sample data to end, because it may wait for an unreachable broker. */

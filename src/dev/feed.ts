@@ -22,8 +22,8 @@ export interface RunningStack {
 }
 
 /**
- * Creates missing sample topics and tables, creates or reconfigures the sample connectors, and then produces the metrics of
- * this host until `signal` aborts.
+ * Creates missing sample topics and tables, creates or reconfigures the sample connectors, and then produces the sample
+ * data until `signal` aborts.
  */
 export async function feed(stack: RunningStack, signal: AbortSignal, logger: Logger): Promise<void> {
   const kafka = createKafkaClient({ 'bootstrap.servers': stack.bootstrapServers, 'client.id': 'sluice-feed' }, logger);

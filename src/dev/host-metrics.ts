@@ -73,8 +73,8 @@ export function parseInterfaces(text: string): readonly InterfaceCounters[] {
 }
 
 /**
- * Renders the sample as line protocol with timestamps in milliseconds. CPU usage, in per cent, is that of the time since `previous`.
- * Without a previous sample, it is omitted.
+ * Renders the sample as line protocol with timestamps in milliseconds. CPU usage, in per cent, is that of the time
+ * since `previous`. It is omitted without a previous sample, or if the number of cores has changed.
  * @internal
  */
 export function renderHostMetrics(sample: HostSample, previous?: HostSample): readonly string[] {
@@ -96,7 +96,9 @@ export function renderHostMetrics(sample: HostSample, previous?: HostSample): re
   ];
 }
 
-/** Yields the metrics of this machine as line protocol, immediately and then every `intervalMs`, until `signal` aborts. */
+/**
+ * Yields the metrics of this machine as line protocol, immediately and then every `intervalMs`, until `signal` aborts.
+ */
 export async function* hostMetrics(intervalMs: number, signal: AbortSignal): AsyncGenerator<readonly string[], void> {
   let previous: HostSample | undefined;
   let dueMs = Date.now();
@@ -104,7 +106,8 @@ export async function* hostMetrics(intervalMs: number, signal: AbortSignal): Asy
     const sample = await readHostSample();
     yield renderHostMetrics(sample, previous);
     previous = sample;
-    // Counted from the due time, so that the interval is constant even if the consumer is slow; missed intervals are skipped.
+    // Counted from the due time, so that the time that the consumer takes does not lengthen the interval. If the
+    // consumer takes longer than an interval, the next sample follows at once.
     dueMs = Math.max(dueMs + intervalMs, Date.now());
     await delay(dueMs - Date.now(), undefined, { signal }).catch(() => undefined);
   }
@@ -139,7 +142,7 @@ function sum(one: CoreTimes, other: CoreTimes): CoreTimes {
   };
 }
 
-/** Two decimals; 0 when no time has passed. */
+/** `part` in per cent of `whole`, with at most two decimals; 0 if `whole` is 0. */
 function percent(part: number, whole: number): string {
   return float(whole > 0 ? (100 * part) / whole : 0);
 }

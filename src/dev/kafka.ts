@@ -14,14 +14,20 @@ import type { OnProgress } from './progress.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
 export interface KafkaOptions {
-  /** The data folder, which is created if it is missing. Absent: a temporary folder, which `discard` deletes. */
+  /**
+   * The data folder, which is created if it is missing. Absent: a folder in a new temporary folder, which `discard`
+   * deletes.
+   */
   readonly dataDir?: string;
   /** Absent: a free port. */
   readonly port?: number;
   readonly extras?: BrokerExtras;
   /** Default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Default: `process.env`. KAFKA_HOME, JAVA_HOME and its variants, PATH, XDG_CACHE_HOME and Docker's variables are used. */
+  /**
+   * Default: `process.env`. KAFKA_HOME, JAVA_HOME and its variants, PATH, XDG_CACHE_HOME and Docker's variables are
+   * used.
+   */
   readonly environment?: NodeJS.ProcessEnv;
   /** Called for steps that take longer than an ordinary start. */
   readonly onProgress?: OnProgress;
@@ -118,7 +124,7 @@ export class LocalKafka {
     await this.#clear();
   }
 
-  /** As `kill -9`. */
+  /** Kills the broker, as `kill -9` does. The data stays. */
   async kill(): Promise<void> {
     await this.#process?.kill();
     await this.#clear();

@@ -8,21 +8,26 @@ const PLAIN_EVERY_MS = 10_000;
 /** The destination of lines: a terminal, a pipe or a file. */
 export interface Output {
   readonly isTTY?: boolean | undefined;
-  /** Width of a terminal. */
+  /** Width of a terminal, in characters. */
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
   write(text: string): unknown;
 }
 
 export interface LiveViewOptions {
-  /** Whether to write notes only, and these to `errors`, because `output` is reserved for one line of JSON. */
+  /**
+   * Whether to write only notes and outages, and these to `errors`, because `output` is reserved for one line of JSON.
+   */
   readonly quiet: boolean;
   readonly output?: Output;
   readonly errors?: Output;
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-/** The display of `sluice dev`: a header, then counts, which are updated in place on a terminal and written as lines elsewhere. */
+/**
+ * The display of `sluice dev`: a header, then counts, which are updated in place on a terminal and written as lines
+ * elsewhere.
+ */
 export class LiveView {
   readonly #quiet: boolean;
   readonly #output: Output;

@@ -42,8 +42,8 @@ export async function nextFreePort(
 }
 
 /**
- * Starts a service on the next free port for each wanted port. Another process may take one of them before the service listens on it;
- * then the start is retried with other ports, up to 5 times in total.
+ * Starts a service with the next free port for each wanted port. If another process takes one of these ports before the
+ * service listens on it, the service is started again with other ports; there are at most 5 starts in total.
  */
 export async function startOnFreePorts<T>(
   wanted: readonly number[],

@@ -104,8 +104,8 @@ export class LocalPostgres {
   }
 
   /**
-   * Starts the server, and resolves when it accepts connections. If processes of an earlier server still use the data folder,
-   * waits for them to end.
+   * Starts the server, and resolves when it accepts connections. If processes of an earlier server still use the data
+   * folder, waits for them to end.
    */
   async start(signal?: AbortSignal): Promise<void> {
     if (this.running) return;
@@ -125,12 +125,15 @@ export class LocalPostgres {
     }
   }
 
-  /** Disconnects clients and shuts down; the data stays. */
+  /**
+   * Disconnects clients and shuts down. If this takes longer than 2 s, the server ends without a shutdown. The data
+   * stays.
+   */
   async stop(): Promise<void> {
     await this.#process?.stop();
   }
 
-  /** As `kill -9`. */
+  /** Kills the server, as `kill -9` does. The data stays. */
   async kill(): Promise<void> {
     await this.#process?.kill();
   }
@@ -231,7 +234,7 @@ export class LocalPostgres {
   }
 }
 
-/** Texts are sorted by code points. */
+/** Arguments of initdb for a locale in which texts are sorted by code points. */
 function localeOf({ majorVersion }: PostgresBinaries): readonly string[] {
   if (majorVersion < 17) return ['--locale=C.UTF-8'];
   return ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];

@@ -34,7 +34,7 @@ export class MavenDownload {
   }
 }
 
-/** Counts the layers of an image in Docker's output, which contains no sizes unless it is a terminal. */
+/** Counts the layers of an image in Docker's output. Docker prints sizes only to a terminal. */
 export class ImageDownload {
   readonly #image: string;
   readonly #layers = new Set<string>();

@@ -14,7 +14,9 @@ export class CommandError extends Error {
   }
 }
 
-/** Runs a command and passes each line that it prints to a callback. Rejects if it cannot be started, or with a CommandError. */
+/**
+ * Runs a command and passes each line that it prints to a callback. Rejects with a CommandError if the command fails.
+ */
 export async function runWithOutput(
   [command, ...args]: readonly [string, ...string[]],
   options: { readonly environment: NodeJS.ProcessEnv; readonly signal?: AbortSignal | undefined },

@@ -7,7 +7,7 @@ export interface SampleConnector {
   readonly config: Readonly<Record<string, string>>;
 }
 
-/** The database URL in the sample files, which have the default port, so that they work with `curl -d @file`. */
+/** The database URL in the sample files. It has the default port, so that the files work with `curl -d @file`. */
 const SAMPLE_DATABASE_URL = 'jdbc:db://127.0.0.1:5432/sluice';
 
 /** The connectors of `src/dev/samples` with the database of this run. */

@@ -11,7 +11,7 @@ import { hostMetrics } from './host-metrics.ts';
 
 const HOST_TOPIC = 'host-metrics';
 const PROCESS_TOPIC = 'process-metrics';
-/** Partitions of the sample topics, and of the topic of the example in README.md, whose messages have no key. */
+/** Partitions of the sample topics, and of `meters`, the topic of the example in README.md. */
 const SAMPLE_TOPICS = { [HOST_TOPIC]: 2, [PROCESS_TOPIC]: 2, meters: 1 };
 
 /** Timeout of one call of the admin client. */
@@ -22,7 +22,7 @@ const TOPICS_LIMIT_MS = 60_000;
 /** Time at the end for sent data to be acknowledged. */
 const CLOSE_MS = 1000;
 
-/** Creates missing topics. Failures are retried for at most `limitMs`. */
+/** Creates the sample topics that are missing. Failures that may be temporary are retried for at most `limitMs`. */
 export async function createSampleTopics(
   kafka: Pick<KafkaClient, 'admin'>,
   { limitMs = TOPICS_LIMIT_MS, signal }: { readonly limitMs?: number; readonly signal?: AbortSignal } = {},
@@ -69,7 +69,9 @@ function mayPass(error: unknown): boolean {
   return isRetriable(error) || (error instanceof KafkaError && error.code === ErrorCode.invalidReplicationFactor);
 }
 
-/** Statements that create the tables of the host metrics. Line protocol does not create tables. */
+/**
+ * Statements that create the tables of the host metrics. By default, a sink does not create tables for line protocol.
+ */
 export const HOST_TABLES = [
   table('host_cpu', ['usage_user float8', 'usage_system float8', 'usage_idle float8'], ['cpu']),
   table('host_memory', ['total int8', 'available int8', 'used int8', 'used_percent float8'], []),
@@ -96,7 +98,10 @@ function table(name: string, columns: readonly string[], tags: readonly string[]
   ].join(';\n');
 }
 
-/** Each row of `host_peak` covers a period of five seconds. It is updated in this period, and deleted five seconds after it. */
+/**
+ * Each row of `host_peak` covers a period of five seconds. It is updated in this period, and deleted five seconds after
+ * it.
+ */
 const RECORD_PEAK = `INSERT INTO host_peak (k_timestamp, host, load1, samples)
   VALUES (to_timestamp(floor(extract(epoch FROM now()) / 5) * 5), $1, $2, 1)
   ON CONFLICT (k_timestamp, host) DO UPDATE
@@ -110,8 +115,9 @@ export interface SampleTargets {
 }
 
 /**
- * Once per second, until `signal` aborts: produces the metrics of this host as line protocol and those of this process as `json_db`, and
- * updates the table `host_peak`. If the data of a second cannot be sent, this is logged, and production continues with the next second.
+ * Once per second, until `signal` aborts: produces the metrics of this host as line protocol and those of this process
+ * as `json_db`, and updates the table `host_peak`. If the data of a second cannot be sent, this is logged, and
+ * production continues with the next second.
  */
 export async function produceSampleData(
   { kafka, executor }: SampleTargets,

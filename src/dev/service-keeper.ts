@@ -24,7 +24,7 @@ export class ServiceKeeper {
     this.#done = Promise.all(services.map((service) => this.#keep(service, onProgress)));
   }
 
-  /** Resolves when no start is pending. */
+  /** Stops restarting services. Resolves when no start is pending. */
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#done;

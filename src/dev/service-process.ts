@@ -37,8 +37,8 @@ done
 `;
 
 /**
- * A service process. It has its own session, so that Ctrl-C on the terminal only reaches this process and services are stopped in order.
- * A watchdog ends it even if this process is killed with SIGKILL.
+ * A process that runs a service. It has its own session: Ctrl-C on the terminal reaches only the Node.js process, which
+ * then stops the services in order. If the Node.js process is killed with SIGKILL, a watchdog stops the service.
  *
  * running --(exits on its own, stop, kill, this process dies)--> exited
  */
@@ -104,8 +104,8 @@ export class ServiceProcess {
   }
 
   /**
-   * Polls `ready` until it is true. If the process ends first, the timeout expires or `signal` aborts, it kills the process and rejects
-   * with the end of the log.
+   * Polls `ready` until it is true. Rejects with the end of the log if the process ends first or the timeout expires,
+   * and with the reason of `signal` if that aborts. The process does not run any more then.
    */
   async untilReady(ready: () => Promise<boolean>, timeoutMs: number, signal?: AbortSignal): Promise<void> {
     const deadline = Date.now() + timeoutMs;

@@ -12,7 +12,7 @@ export interface ConnectorCount {
   readonly waitsFor: readonly string[];
 }
 
-/** Numbers of rows and records that were added since the stack was started. */
+/** The numbers of rows and records that were added since the first count, and the states of the connectors. */
 export interface Moved {
   readonly sinkRows: number;
   readonly sourceRecords: number;
@@ -52,7 +52,10 @@ export class StackCounts {
     this.#records = new Gauge('Kafka', () => this.#countRecords());
   }
 
-  /** Counts the rows and records that were added since the first answer of each service. Never rejects, and takes at most two seconds. */
+  /**
+   * Counts the rows and records that were added since the first answer of each service. Never rejects, and takes at
+   * most two seconds.
+   */
   async read(): Promise<Moved> {
     const connectors = this.#countConnectors().then((counts) => (this.#connectors = counts));
     await Promise.all([

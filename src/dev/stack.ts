@@ -62,8 +62,8 @@ export interface Stack {
 }
 
 /**
- * Starts PostgreSQL, Kafka (unless a broker is given), the worker, and the sample connectors, each as soon as its dependencies are
- * ready. If one part fails, the others are stopped.
+ * Starts PostgreSQL and, unless a broker is given, Kafka; then the worker, while the database is prepared; then the
+ * sample connectors. If one part fails, the others are stopped.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { state } = options;
@@ -150,8 +150,8 @@ async function prepareDatabase(
     const role = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [SAMPLE]);
     const name = quoteIdentifier(SAMPLE);
     if (role.rowCount === 0) await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD ${quoteLiteral(SAMPLE)}`);
-    // Clients such as Telegraf create their own database, and the log source replicates. Earlier versions created the role without these
-    // attributes.
+    // Clients such as Telegraf create their own database, and the log source replicates. Earlier versions created the
+    // role without these attributes.
     await admin.query(`ALTER ROLE ${name} CREATEDB REPLICATION`);
     const database = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [SAMPLE]);
     if (database.rowCount === 0) await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
@@ -214,7 +214,7 @@ function workerProperties(bootstrapServers: string, port: number): Record<string
   };
 }
 
-/** Properties of the database's HTTP API as a service of the worker, which only listens on this machine. */
+/** Properties of the database's HTTP API as a service of the worker. The API only listens on this machine. */
 function databaseApiProperties(databaseAddress: string, port: number, state: string): Record<string, string> {
   return {
     services: 'database-http',

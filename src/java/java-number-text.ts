@@ -99,7 +99,7 @@ function stepped(text: string, fraction: number, direction: 1 | -1): string {
   return `${(mantissa + Math.sign(mantissa) * step).toFixed(fraction)}${text.slice(split)}`;
 }
 
-/** Java examines UTF-16 units, so digits beyond the basic plane are not digits. */
+/** Java examines UTF-16 units, so it does not recognize digits beyond the basic plane. */
 const DECIMAL_DIGITS = /^[+-]?(?:(?![\u{10000}-\u{10ffff}])\p{Nd})+$/u;
 
 /**
@@ -122,7 +122,7 @@ function integerOf(text: string): bigint {
   return text.startsWith('-') ? -value : value;
 }
 
-/** Replaces digits of other scripts with 0 to 9. */
+/** Replaces digits of other scripts with 0 to 9. Digits beyond the basic plane stay unchanged. */
 export function latinDigits(text: string): string {
   if (!/[^\0-\x7f]/.test(text)) return text;
   return text.replace(/\p{Nd}/gu, (digit) => (digit.length > 1 ? digit : String(digitValue(digit))));

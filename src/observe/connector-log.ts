@@ -14,7 +14,7 @@ export interface ConnectorLogLine {
   readonly text: string;
 }
 
-/** `isCut`: some of the requested lines are no longer kept. */
+/** `isCut`: some of the lines after the requested number are no longer kept. Always false for the number 0. */
 export interface ConnectorLogPart {
   readonly lines: readonly ConnectorLogLine[];
   readonly isCut: boolean;
@@ -41,7 +41,7 @@ const CONNECTOR_FIELD = '"connector":"';
  */
 export class ConnectorLog {
   readonly #tails = new Map<string, Tail>();
-  /** The last line of each connector whose lines were all removed. */
+  /** The number of the last line of each connector whose lines were all removed. */
   readonly #removed = new Map<string, number>();
   readonly #maxLines: number;
   readonly #maxChars: number;

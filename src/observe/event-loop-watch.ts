@@ -3,7 +3,7 @@ import { threadCpu } from './thread-cpu.ts';
 
 /** Interval of the watch. The measured time of a turn can be too short by this much. */
 const TICK_MS = 20;
-/** A turn of at least this length is logged as a warning. */
+/** A turn that takes longer than this is logged as a warning. */
 const LONG_TURN_MS = 1000;
 const MINUTE_MS = 60_000;
 /** The last minute is kept in slots of this length. */
@@ -52,7 +52,7 @@ export class EventLoopWatch {
   /** The activity that was entered last, unless it has ended. */
   #entered: Activity | undefined;
   #markedAt = 0;
-  /** Length of the longest interval since the last tick in which no activity was entered or left. */
+  /** The longest time without an activity being entered or left, since the last tick. */
   #stretchMs = 0;
   /** The activity whose entry began this interval, if any. */
   #stretchOf: Activity | undefined;
@@ -87,8 +87,9 @@ export class EventLoopWatch {
   }
 
   /**
-   * Runs `work`, which is a batch or a request. The warning about a long turn contains `name` if `work` blocked the turn longest
-   * from its start, or is one of the newest activities that are still in progress.
+   * Runs `work`, which is a batch or a request. The warning about a long turn contains `name` in two cases: the longest
+   * uninterrupted part of the turn began with the start of `work`, or `work` is one of the newest activities that are
+   * in progress.
    */
   async during<T>(name: string, work: () => T | Promise<T>): Promise<T> {
     const activity: Activity = { name };

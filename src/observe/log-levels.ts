@@ -43,7 +43,8 @@ export function parseLogLevel(text: string): LogLevel | undefined {
  * are dotted. A level applies to the logger, to all known loggers whose names begin with its name, and to loggers that appear
  * later below it, until one of these gets another level. The name of a logger is the field `logger` of a child; children
  * without this field belong to the root.
- * References to children are weak, and those of collected children are removed when new children are created.
+ * References to children are weak. Those to children that were garbage-collected are removed when new children are
+ * created.
  */
 export class LogLevels {
   readonly #root: Logger;

@@ -32,7 +32,7 @@ export interface Place {
   readonly ranges: readonly RecordRange[];
   /** The current record, if the stage handles single records. */
   readonly record: RecordRange | undefined;
-  /** Milliseconds since the epoch. */
+  /** When the stage began, in milliseconds since the epoch. */
   readonly sinceMs: number;
 }
 

@@ -9,6 +9,7 @@ export interface ReadOptions {
  * Performs a reading: one request to read topics or convert messages on behalf of a user. A reading is plain data, so
  * that it can be performed in another thread, because topics may have damaged or very large messages. Nothing is
  * written and nothing is committed. Resolves with a JSON text without secrets.
- * @throws RequestError 503: too many readings at a time, or this one took too long
+ * @throws RequestError 503: too many readings are waiting, this one took too long, or its thread ended; 409: the client
+ * disconnected; other errors of the reading itself
  */
 export type Read<Reading> = (reading: Reading, options: ReadOptions) => Promise<string>;

@@ -33,7 +33,8 @@ export function castSpec(entries: readonly string[] | null): CastSpec {
       'Cast transformations that specify a type to cast the entire value to may only specify a single cast in their spec',
     );
   }
-  // Java casts the fields in the order of its map, so the order determines which invalid field an error names.
+  // For records without a schema, Java casts the fields in the order of its HashMap. If several fields cannot be cast,
+  // the order determines which of them causes the error.
   return {
     whole,
     fields: new Map(javaHashMapOrder([...fields.keys()]).map((name) => [name, fields.get(name) ?? 'string'])),

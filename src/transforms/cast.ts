@@ -17,7 +17,7 @@ const options = declareOptions({
     type: 'LIST',
     importance: 'HIGH',
     documentation:
-      'Fields and their new types, `field:type,…`, or one type for the whole key or value: int8, int16, int32, int64, float32, float64, boolean, string. Bytes become a string only (base64).',
+      'Fields and their new types, `field:type,…`, or one type for the whole key or value: int8, int16, int32, int64, float32, float64, boolean, string. Decimals can become any of these types; other bytes can only become a string (base64).',
     validator: pairsValidator(castSpec),
   },
   'replace.null.with.default': replaceNullWithDefault,

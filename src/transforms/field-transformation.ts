@@ -72,7 +72,7 @@ export function planFields(plan: StructPlan, part: RecordPart, mapping: (schema:
 interface FieldRules {
   /** Connect's description of the transformation, for error messages. */
   readonly purpose: string;
-  /** Whether a record with a null key or value is returned unchanged. */
+  /** Whether a record is returned unchanged if the part that is transformed, its key or value, is null. */
   readonly keepsNull?: boolean;
   /** Transforms a map without a schema. */
   readonly inMap: (map: ConnectMap) => ConnectMap;

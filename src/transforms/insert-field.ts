@@ -40,7 +40,10 @@ const options = declareOptions({
   'replace.null.with.default': replaceNullWithDefault,
 });
 
-/** A field to insert. `typed` and `untyped` return `undefined` if the record has no such value; the field is then not set. */
+/**
+ * A field to insert. `typed` returns the value for a struct, and `untyped` for a map without a schema. If the record
+ * has no such value, they return `undefined`; the field is then null in a struct and missing in a map.
+ */
 interface Insertion {
   readonly name: string;
   readonly schema: Schema;

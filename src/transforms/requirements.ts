@@ -3,7 +3,10 @@ import type { Schema } from '../data/schema.ts';
 import { Struct, type ConnectValue } from '../data/value.ts';
 import { DataError, SluiceError } from '../errors.ts';
 
-/** Requirements on the data of transformations (org.apache.kafka.connect.transforms.util.Requirements), with its messages. */
+/**
+ * Requirements on the data of transformations (org.apache.kafka.connect.transforms.util.Requirements), with Connect's
+ * messages.
+ */
 
 export type ConnectMap = ReadonlyMap<ConnectValue, ConnectValue>;
 

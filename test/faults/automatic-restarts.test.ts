@@ -249,7 +249,7 @@ describe('a connector that has failed', () => {
     const always = { ...config, 'restart.policy': 'always', 'restart.max.attempts': '2' };
     assert.equal((await on.worker.rest.put(`/connectors/${name}/config`, always)).status, 200);
     await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'it stays FAILED');
-    await untilSentence(name, /; it is not restarted, because restart\.max\.attempts=2 were made\.$/);
+    await untilSentence(name, /; it is not restarted, because all attempts were made \(restart\.max\.attempts=2\)\.$/);
     assert.equal((await on.worker.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
     await untilRestart(name, (seen) => seen?.attempt === 1, 'counts from the beginning');
     await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'it stays FAILED again');

@@ -116,7 +116,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'notices: lock': NONE,
   'notices: create the function': [['public.noticed'], []],
   'notices: create the trigger': [['public.noticed', 'public.t'], []],
-  'notices: create the trigger that tells times': [['public.noticed', 'public.t', "'n'"], []],
+  'notices: create the trigger that reports times': [['public.noticed', 'public.t', "'n'"], []],
   'notices: create the trigger of updates': [['public.noticed', 'public.t'], []],
 };
 

@@ -152,7 +152,7 @@ export class Access {
     if (session !== undefined) this.#sessions.refresh(session);
   }
 
-  /** Called when the answer was sent. Gives back what the request has borrowed. */
+  /** Called when the request has ended. Gives back the executors that it has borrowed. */
   leave(visit: Visit): void {
     visit.end();
     this.#visits.delete(visit);

@@ -29,8 +29,9 @@ export class TrustedProxies {
   }
 
   /**
-   * The address of a request's client. Without a trusted proxy, it is the peer of the connection. Behind a trusted proxy, it is the
-   * last address in `X-Forwarded-For` that does not belong to a trusted proxy; the client may have forged the entries before it.
+   * The address of a request's client. Without a trusted proxy, it is the peer of the connection. Behind a trusted
+   * proxy, it is the last address in `X-Forwarded-For` that does not belong to a trusted proxy; the client may have
+   * forged the entries before it. If all entries are trusted proxies, it is the first one.
    */
   clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     let client = plainAddress(socket.remoteAddress ?? '');

@@ -13,8 +13,10 @@ export type Presented =
   | { readonly kind: 'none'; readonly reason: string };
 
 /**
- * Reads the credentials of a request (docs/database-api.md): `Basic <32 hex>` is a token, any other value is base64 of
- * `user:password`, split at the first colon.
+ * Reads the credentials of a request (docs/database-api.md). In `Authorization: Basic`, 32 hexadecimal digits are a
+ * token; any other value is base64 of `user:password`, split at the first colon. If `forms` is `any`, the schemes
+ * `Token` and `Bearer`, and without the header the session cookie and the query parameters `u` and `p`, are accepted,
+ * too.
  */
 export function readCredentials(
   headers: IncomingHttpHeaders,

@@ -5,8 +5,8 @@ import { isUnreachable, type DatabaseError } from '../../database/index.ts';
 const MIN_SILENCE_MS = 60_000;
 
 /**
- * Logs when the database becomes unreachable and when it is reachable again. Only attempts to open a connection count. While the
- * database is unreachable, requests get 503; this is not logged for each request.
+ * Logs when the database becomes unreachable and when it is reachable again, at most once a minute. Only attempts to
+ * open a connection count. While the database is unreachable, requests get 503; this is not logged for each request.
  *
  * reachable -> (opening a connection fails) unreachable -> (opening a connection succeeds) reachable.
  */

@@ -16,7 +16,7 @@ import type { UserDatabases } from './user-databases.ts';
  */
 const BELIEVED_MS = 20_000;
 const MAX_BELIEVED = 10_000;
-/** The existence of a role is checked again after this time. */
+/** The existence of a role is checked again after this time, unless the role has logged in. */
 const ROLES_KNOWN_MS = 60_000;
 /**
  * Maximum number of concurrent checks, so that clients with wrong passwords cannot use up the connections of the
@@ -39,7 +39,7 @@ export interface PasswordCheckSettings {
 
 /**
  * Checks passwords by connecting to the database as the role. This also verifies that the role exists, may log in and
- * has a valid password, regardless of the authentication method of the server.
+ * has a valid password, with each authentication method of the server that requests a password.
  */
 export class PasswordCheck {
   readonly #databases: UserDatabases;
@@ -86,16 +86,16 @@ export class PasswordCheck {
   }
 
   /**
-   * Checks the password. `address` is the address of the client, for the login throttle. A login (`isLogin`) is always checked by
-   * the database. Rejects with an ApiFailure 503 if the database is unavailable or after too many failures, and 401 if the
-   * database requires no password and `trust.authentication` does not allow that.
+   * Checks the password. `address` is the address of the client, for the login throttle. A login (`isLogin`) is always
+   * checked by the database. Rejects with an ApiFailure 503 if the database is unavailable or if there are too many
+   * attempts, and 401 if the database requires no password and `trust.authentication` does not allow that.
    */
   async isRight(identity: Identity, address: string, isLogin: boolean): Promise<boolean> {
     if (!isLogin && this.#isBelieved(identity)) return true;
     return this.#once(identity, () => this.#check(identity, address));
   }
 
-  /** Checks that the identity of a token is still valid. Rejects with an ApiFailure 503 if the database is unavailable. */
+  /** Checks that the identity of a token is still valid. Rejects like `isRight`. */
   async isStillRight(identity: Identity): Promise<boolean> {
     if (this.#isBelieved(identity)) return true;
     return this.#once(identity, () => this.#askKnown(identity));

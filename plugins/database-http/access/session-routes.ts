@@ -25,7 +25,7 @@ const SESSIONS = component(
 );
 const DELETED = component('Deleted', objectOf({ code: literalOf(0), desc: TEXT }));
 
-/** `/restapi/session`: lists logins, and ends them. */
+/** `/restapi/session`: lists sessions and ends them. */
 export function sessionRoutes(sessions: SessionStore, settings: ServerSettings): readonly MethodRoute[] {
   return [
     {

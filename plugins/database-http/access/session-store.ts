@@ -17,7 +17,9 @@ export interface ApiSession {
   running: number;
 }
 
-/** The sessions of the issued tokens. A session expires with time; expired sessions are removed at the next access. */
+/**
+ * The sessions of the issued tokens. Expired sessions are removed by `sweep` and `list`, and when their token is used.
+ */
 export class SessionStore {
   readonly #byTokenHash = new Map<string, ApiSession>();
   readonly #nowMs: () => number;

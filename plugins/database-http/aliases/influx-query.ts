@@ -37,9 +37,10 @@ const POLICY_COLUMNS = ['name', 'duration', 'shardGroupDuration', 'replicaN', 'd
 const POLICY = ['autogen', '0s', '168h0m0s', 1, true];
 
 /**
- * `/query` of InfluxDB 1, with the statements that its clients and Telegraf send before they write. The statements of a request run
- * in order. As in InfluxDB, the response has status 200 even if a statement fails; the error is in the result with the statement's
- * number, and the following statements are reported as `not executed`. Only if the database is unavailable, the request fails.
+ * `/query` of InfluxDB 1, with the statements that its clients and Telegraf send before they write. The statements of a
+ * request run in order. As in InfluxDB, the response has status 200 even if a statement fails; the error is in the
+ * result with the statement's number, and the following statements are reported as `not executed`. The request fails
+ * only if its text cannot be parsed or the database is unavailable.
  */
 export function influxQueryAliases(): MethodRoute[] {
   const common = {

@@ -63,8 +63,8 @@ export const SECOND_VERSION_FAILURE: FailureForm = {
 };
 
 /**
- * Paths that clients of InfluxDB 2 request before they write: buckets, which are databases, and organizations. All other paths under
- * `/api/v2/` return 404.
+ * Paths that clients of InfluxDB 2 request before they write: buckets, which are databases, and organizations. Paths
+ * under `/api/v2/` that have no route return 404.
  */
 export function influxV2Aliases(): Route[] {
   const common = {

@@ -144,8 +144,8 @@ function writing<T>(
 }
 
 /**
- * InfluxDB 1's text for an error. If the text contains `partial write`, clients and Telegraf drop the whole body, so the text does
- * not contain it when a retry may succeed.
+ * The text of an error for clients of InfluxDB 1 and 2. If the text contains `partial write`, clients and Telegraf drop
+ * the whole body, so the text does not contain it when a retry may succeed.
  */
 function partialWrite(outcome: Outcome): string {
   if (outcome.failure?.status === 404) return outcome.failure.message;
@@ -168,7 +168,10 @@ async function withInfluxFailure(writing: Promise<Outcome>, { database }: ApiReq
   }
 }
 
-/** The route of InfluxDB 3. Errors list the bad lines: `{error, data: [{original_line, line_number, error_message}]}` (write_lp). */
+/**
+ * The route of InfluxDB 3. Errors list the bad lines: `{error, data: [{original_line, line_number, error_message}]}`
+ * (write_lp). With `accept_partial=false`, `data` is the first bad line instead of a list.
+ */
 function thirdVersionRoute(
   readingOf: (request: ApiRequest) => LineReading,
   times: Readonly<Record<string, QueryParameter>>,

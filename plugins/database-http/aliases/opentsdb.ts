@@ -62,9 +62,9 @@ export function openTsdbVersion(): MethodRoute {
 }
 
 /**
- * `POST /api/put` of OpenTSDB, which stores one point or an array of points. Returns 204 without a body, 200 with counts if `summary`
- * or `details` is given, or 400 if a point is bad. The value column of a new table has the type of the first value, because
- * OpenTSDB's users expect numbers.
+ * `POST /api/put` of OpenTSDB, which stores one point or an array of points. Returns 204 without a body, 200 with
+ * counts if `summary` or `details` is given, or 400 if a point is bad. Unless `value.type` is given, the value column
+ * of a new table has the type of the first value, because OpenTSDB's users expect numbers.
  */
 export function openTsdbAlias(nanoseconds: NanosecondRule): MethodRoute {
   return {

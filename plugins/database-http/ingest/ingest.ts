@@ -11,14 +11,14 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Stores batches and resolves with their results, in order. Rows that cannot be stored are reported as faults. A
- * rejected result means that not only the rows of one table are affected.
+ * rejected result is a failure that is not limited to the rows of one table.
  */
 export type Store = (all: readonly DecodedRows[]) => Promise<readonly PromiseSettledResult<WriteReport>[]>;
 
 /**
  * Decodes and stores a body. While parts are written, the next part is decoded. Batches of one table are written one
- * after the other, in the order of the body. Reading ends at the first failure that concerns more than its rows; writes
- * in flight are completed and counted.
+ * after the other, in the order of the body. Reading ends at the first failure that is not limited to the rows of one
+ * table; writes in flight are completed and counted.
  * @throws ApiFailure the failure that ended the reading, if no row was stored and no line was bad
  */
 export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock: DecodeClock): Promise<Outcome> {

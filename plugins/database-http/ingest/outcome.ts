@@ -74,7 +74,10 @@ export function describeOutcome({ badLines, badCount, failure }: Outcome, unit: 
   return parts.join('; ');
 }
 
-/** HTTP status: 400 if the client must change the body, 503 if a retry may succeed (docs/database-api.md#status-codes). */
+/**
+ * The HTTP status: that of the failure, otherwise 400 if a line is bad, otherwise `success`
+ * (docs/database-api.md#status-codes).
+ */
 export function statusOf({ badCount, failure }: Outcome, success: number): number {
   return failure?.status ?? (badCount > 0 ? 400 : success);
 }

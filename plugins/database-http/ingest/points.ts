@@ -46,7 +46,7 @@ export const VALUE_TYPE: QueryParameter = {
 };
 /** The query parameter `nanoseconds`. */
 export const NANOSECONDS: QueryParameter = {
-  description: 'How nanoseconds are handled, because times have microseconds',
+  description: 'How nanoseconds are handled; PostgreSQL stores microseconds',
   schema: enumOf(NANOSECOND_RULES),
 };
 
@@ -106,7 +106,10 @@ function policyOf({ valueType, nanoseconds }: PointReading) {
   return { valueType, keepsNanoseconds: nanoseconds !== 'floor' };
 }
 
-/** Returns a store that spreads nanoseconds, if the request asks for that. Batches of one metric arrive in the order of the body. */
+/**
+ * Returns a store that spreads nanoseconds, if `nanoseconds` is `spread`. Batches of one metric arrive in the order of
+ * the body.
+ */
 function spreading({ nanoseconds }: PointReading, store: Store): Store {
   if (nanoseconds !== 'spread') return store;
   const spread = new NanosecondSpread();

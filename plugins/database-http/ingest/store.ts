@@ -67,7 +67,9 @@ function brokenRule({ name, columns }: Table): string | undefined {
   return `table "${name.name}" cannot take lines here: ${fault}`;
 }
 
-/** Returns a store that creates and extends tables as the rows require. */
+/**
+ * Returns a store that creates and extends tables as the rows require. In a relational database, it creates no tables.
+ */
 export function growingTables(place: Place): Store {
   return storeBy(place.executor, probing(place.executor, growing(place, place.executor)), place.path);
 }

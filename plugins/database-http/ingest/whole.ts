@@ -14,7 +14,7 @@ interface Written {
   readonly textOf: BodyPart['textOf'];
 }
 
-/** Rolls back the transaction because lines were refused. */
+/** Thrown in the transaction to roll it back, because lines were refused. */
 class RefusedLines extends Error {
   readonly counts: OutcomeCounts;
 

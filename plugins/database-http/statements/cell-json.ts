@@ -34,7 +34,7 @@ export function cellWriter({ typeOid }: QueryResult['fields'][number], rules: Ce
   }
 }
 
-/** Writes the cells of a column in formats other than JSON. The text is the same as in JSON, without quotes. */
+/** Writes the cells of a column in CSV. The text is the same as in JSON, without its quotes and escapes. */
 export function cellText({ typeOid }: QueryResult['fields'][number]): (text: string) => string {
   switch (typeOid) {
     case BOOL:

@@ -6,7 +6,10 @@ type Field = QueryResult['fields'][number];
 /** Length of a type without a declared length. It is the largest 64-bit integer, which exceeds a JavaScript number. */
 const NO_LENGTH = '9223372036854775807';
 
-/** Type names and lengths in bytes by type oid (docs/database-api.md#types-and-lengths-of-columns); `n` is the declared length. */
+/**
+ * Type names and lengths in bytes by type oid (docs/database-api.md#types-and-lengths-of-columns); `n` is the declared
+ * length, and `precision` the declared precision.
+ */
 const TYPES: ReadonlyMap<number, readonly [name: string, length: string]> = new Map([
   [16, ['BOOL', '1']],
   [17, ['BYTES', NO_LENGTH]],

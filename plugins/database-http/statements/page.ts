@@ -64,7 +64,7 @@ export class Page {
     return this.#hasMore;
   }
 
-  /** The token of the next page; `undefined` for the last page, or if the first row alone is too large for an answer. */
+  /** The token of the next page; `undefined` for the last page, or if no row was written. */
   continuation({
     rowCount,
     truncated,

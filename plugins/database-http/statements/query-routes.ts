@@ -54,7 +54,7 @@ const KINDS: ReadonlySet<string> = new Set([
 export interface QueryLimits {
   /** Maximum length of the statement in characters. */
   readonly maxLength: number;
-  /** Maximum size of the answer in bytes. */
+  /** Maximum size of an answer in JSON, in bytes. */
   readonly maxBytes: number;
   /** Time in milliseconds after which a client that reads nothing of the answer is disconnected. */
   readonly stallMs: number;

@@ -70,9 +70,10 @@ const isLimit = validatorOf(LIMIT);
 const isStatement = validatorOf(PAGED_STATEMENT);
 
 /**
- * Reads the SQL of a request. The body is text, or an object `{"sql", "params"}` if the content type is `application/json`; `GET` has
- * the statement in `q`. A body that does not begin with `{` is SQL regardless of its content type, since SQL never begins with a
- * brace. A blank text contains no statement, which is not an error. Throws an ApiFailure with status 400 for an invalid body.
+ * Reads the SQL of a request. The body is text, or an object `{"sql", "params"}` if the content type is
+ * `application/json`; `GET` has the statement in `q`. A body that does not begin with `{` is SQL regardless of its
+ * content type, since SQL never begins with a brace. A blank text contains no statement, which is not an error here.
+ * Throws an ApiFailure with status 400 for an invalid body or parameter, and with status 404 for `GET` without `q`.
  */
 export async function readSqlBody(request: ApiRequest, maxLength: number): Promise<SqlBody> {
   const { query } = request;

@@ -9,7 +9,7 @@ export type AccessLog = 'off' | 'errors' | 'all';
 export interface RequestEnd {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The path of the route; `undefined` if no route has the requested path. */
+  /** The path of the route or a known prefix of the requested path; `undefined` if neither exists. */
   readonly route: string | undefined;
   readonly requestId: string;
   readonly user: string | undefined;

@@ -37,7 +37,7 @@ export interface StreamOptions extends StatementOptions {
 
 /** Limits the amount of a result that is buffered. */
 export interface RowGauge {
-  /** Size limit of the result in bytes of text, plus one separator per value; further rows are dropped. */
+  /** Limit for the bytes of text in the result, counting one separator per value; further rows are dropped. */
   readonly maxBytes: number;
   /** After this many bytes, `room` is called once, and reading from the server pauses until its promise settles. */
   readonly freeBytes: number;
@@ -50,7 +50,7 @@ export interface Session {
   /** False behind a pooler: settings outside a transaction would stay in a backend that other clients use. */
   readonly keepsSettings: boolean;
   query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
-  /** Runs an internal statement, with `search_path` set to `pg_catalog` for its duration. */
+  /** Runs an internal statement, with `search_path` set to `pg_catalog, pg_temp` for its duration. */
   ask(
     statement: OwnStatement,
     parameters?: readonly (string | null)[],
@@ -62,7 +62,7 @@ export interface Session {
   transaction<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** A session that consists of a single read-only transaction. */
+/** A session of a single read-only transaction. A statement after a failed one begins a new transaction. */
 export interface ReadingSession extends Session {
   /**
    * Reads a result as `stream` does, but leaves the rows in the server's format. `nextRows` returns the maximum number
@@ -77,8 +77,9 @@ export interface SessionOptions {
   readonly readOnly?: boolean | undefined;
   /**
    * Runs all statements in a single read-only transaction that is always rolled back; a small result takes one round
-   * trip. Of the other options, only `timeZone` and `signal` apply; an invalid time zone fails the first statement with
-   * scope `caller`. Statements that cannot run inside a transaction fail.
+   * trip. A statement after a failed one begins a new transaction. Of the other options, only `timeZone` and `signal`
+   * apply; an invalid time zone fails the first statement with scope `caller`. Statements that cannot run inside a
+   * transaction fail.
    */
   readonly readTransaction?: boolean | undefined;
   readonly statementTimeoutMs?: number | undefined;
@@ -106,7 +107,8 @@ export interface Table {
   readonly columns: readonly TableColumn[];
   /**
    * Columns of the primary key. Without a primary key, columns of the oldest unique index that has only NOT NULL
-   * columns or treats NULLs as equal (NULLS NOT DISTINCT).
+   * columns or treats NULLs as equal (NULLS NOT DISTINCT). Keys and indexes that ON CONFLICT cannot use, such as
+   * deferrable and partial ones, do not count.
    */
   readonly key: readonly string[];
 }
@@ -142,8 +144,8 @@ export interface WritePolicy {
    * - update: stored rows with the batch's key are updated with the columns of the rows; rows without a match count as
    *   discarded.
    *
-   * In these modes, missing values are NULL and never a column's default. If no mode is set, rows are matched by the
-   * table's key, provided that they have its columns.
+   * In these modes, a null cell is stored as NULL and never as the column's default. If no mode is set, rows are
+   * matched by the table's key, provided that they have its columns.
    */
   readonly insertMode?: InsertMode | undefined;
   /** Determines what happens to a row with a value for a column that the table does not have. */
@@ -205,7 +207,7 @@ export interface TableWriter {
    * found by bisection and reported as faults; all others are stored. Rejects with DatabaseError of scope
    * `infrastructure` if the outcome is unknown: the caller must not assume that any row was stored, and may write the
    * batch again if the table has a key. Rejects with scope `table` if the table does not exist, cannot be created, or
-   * does not match after a refresh of the catalogue.
+   * does not match after a refresh of the catalogue. A batch of deletions does not need the table to exist.
    */
   write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport>;
 }
@@ -265,8 +267,8 @@ export interface Executor extends TableWriter {
   probe(demands: ProbeDemands): Promise<ServerProbe>;
   /**
    * Writes batches of different tables like `write`. Where possible, many tables are written in one round trip and
-   * transaction. Never rejects. Returns one result per batch, in the order of the batches. After a failure that is not
-   * specific to one table, the remaining batches are not attempted and get the same failure.
+   * transaction. Does not reject if batches fail: returns one result per batch, in the order of the batches. After a
+   * failure that is not specific to one table, the remaining batches are not attempted and get the same failure.
    */
   writeAll(writes: readonly TableWrite[]): Promise<readonly PromiseSettledResult<WriteReport>[]>;
   /**
@@ -282,14 +284,16 @@ export interface Executor extends TableWriter {
    * waiting for a connection and for the commit.
    *
    * `work` must be repeatable. It is repeated after the first failure in `write`, `session` or `attempt`, unless the
-   * scope is `infrastructure`, and when the server rolls back because of other transactions (deadlock). Faults are
-   * final only once a later `query` has succeeded. Writing tables in the same order everywhere makes deadlocks rare.
+   * scope is `infrastructure`, and when the server rolls back because of other transactions (deadlock). Because of
+   * repetitions, faults are final only once a later `query` has succeeded. Writing tables in the same order everywhere
+   * makes deadlocks rare.
    */
   atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
    * Runs `work` in a transaction that is always rolled back. Its reports and faults are those of a real write. Only the
-   * values that it takes from sequences are lost. Locks are held until `work` settles, but no longer than `timeoutMs`
-   * (default 10 seconds). After this time, the running statement is cancelled, and no further statement runs.
+   * values that it takes from sequences are lost. Locks are held until `work` settles. After `timeoutMs` (default 10
+   * seconds), the running statement is cancelled, and no further statement runs. If `work` has not settled one second
+   * later, the connection is closed and its backend is terminated.
    */
   rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, options?: StatementOptions): Promise<T>;
   close(): Promise<void>;

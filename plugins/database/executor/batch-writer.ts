@@ -19,7 +19,7 @@ import { TablePreparation } from './table-preparation.ts';
 import { type EncodingOptions, NeedsTransaction, WriteAttempt } from './write-attempt.ts';
 import { type PlannedWrite, writeTables } from './write-tables.ts';
 
-/** Columns that the cached table does not have or computes are ignored only if the cached table is at most this old. */
+/** A column that the cached table lacks or computes is ignored only if the cached definition is at most this old. */
 const FRESH_MS = 1_000;
 
 const NOTHING_STORED = nothingStored([]);

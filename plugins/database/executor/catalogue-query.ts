@@ -48,12 +48,12 @@ const USER_TABLES = `
     AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'`;
 
 /**
- * Returns one row per column. The key is the primary key or else the oldest unique index that ON CONFLICT can use:
- * immediate, valid, not partial, without expressions, and over NOT NULL columns or with NULLS NOT DISTINCT.
- * `indnullsnotdistinct` is read through `to_jsonb`, because PostgreSQL 14 and some databases derived from PostgreSQL do
- * not have this column of pg_index; the alternative, pg_get_indexdef, would wait for locks on the table. The `=`
- * operator of a type such as citext must be in the schema of the type and have the same owner, so that operators
- * created by other users are ignored.
+ * Returns one row per column, and one row for a table without columns. The key is the primary key or else the oldest
+ * unique index that ON CONFLICT can use: immediate, valid, not partial, without expressions, and over NOT NULL columns
+ * or with NULLS NOT DISTINCT. `indnullsnotdistinct` is read through `to_jsonb`, because PostgreSQL 14 and some
+ * databases derived from PostgreSQL do not have this column of pg_index; the alternative, pg_get_indexdef, would wait
+ * for locks on the table. The `=` operator of a type such as citext must be in the schema of the type and have the same
+ * owner, so that operators created by other users are ignored.
  */
 function columnsOf(tables: string): string {
   return `

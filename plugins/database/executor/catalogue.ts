@@ -20,7 +20,7 @@ import { alreadyExists } from './sqlstate.ts';
 import { MAX_IDENTIFIER_BYTES } from '../sql/quote.ts';
 import { hypertableStatements } from '../sql/hypertable.ts';
 
-/** Cached tables are read again after this time, so that changes by others are noticed without an error first. */
+/** Cached tables are read again after this time, so that changes by others are noticed even without an error. */
 const MAX_AGE_MS = 60_000;
 /** Cache size; beyond it, tables that were not used recently are evicted. */
 const MAX_TABLES = 10_000;
@@ -40,8 +40,9 @@ interface KnownTable {
 export class Catalogue implements TableCatalogue {
   readonly #source: CatalogueSource;
   /**
-   * Set only in the catalogue of a transaction: the catalogue of the pool. Its entry for a table is used until the
-   * transaction reads or changes that table. It is no longer used after `forget`, and after a table was not found.
+   * Set only in the catalogue of a transaction: the catalogue of the pool, whose entry for a table is used until the
+   * transaction reads or changes that table. The whole catalogue of the pool is no longer used after `forget`, and
+   * after a table was not found.
    */
   #outside: Catalogue | undefined;
   readonly #tables = new BoundedMap<string, KnownTable>(MAX_TABLES);
@@ -183,7 +184,7 @@ export class Catalogue implements TableCatalogue {
     });
   }
 
-  /** Caches a table that was just read, or just changed and committed. */
+  /** Caches a table that was just read, or that this process has just changed. */
   remember(table: TableName, found: CatalogueTable): void {
     this.#tables.set(keyOf(table), { table: found, readAt: performance.now() });
   }

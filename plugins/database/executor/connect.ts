@@ -20,7 +20,8 @@ const KEEP_ALIVE_AFTER_MS = 30_000;
 
 /**
  * Connects to the first server of the list that accepts the connection. Rejects with DatabaseError: scope
- * `infrastructure` if none was reachable, `caller` if one rejected user, password, database or TLS.
+ * `infrastructure` if none was reachable, `caller` if one rejected user, password, database or TLS. Rejects with
+ * ConfigError if a certificate or key cannot be used.
  */
 export async function connect(settings: ConnectionSettings, signal?: AbortSignal): Promise<Connection> {
   return connectToAny({ ...settings, openTap: (options) => new RowTap(options) }, signal);

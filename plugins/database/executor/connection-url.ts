@@ -13,8 +13,9 @@ export type TlsMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' |
 
 /**
  * TLS settings of libpq. `allow` first connects without TLS and `prefer` first with TLS; if the server refuses the
- * first attempt, both try the other way. `require` encrypts without verifying the server, `verify-ca` verifies the
- * certificate chain, and `verify-full` also verifies the host name.
+ * first attempt, both try the other way. `require` encrypts without verifying the server, even if a root certificate
+ * is given (libpq then verifies the chain). `verify-ca` verifies the certificate chain, and `verify-full` also verifies
+ * the host name.
  */
 export interface TlsSettings {
   readonly mode: TlsMode;

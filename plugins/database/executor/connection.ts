@@ -55,8 +55,8 @@ export const TEXT_VALUES: pg.CustomTypesConfig = { getTypeParser: () => (value: 
 /**
  * A connection to a server. It is usable until
  * - it is lost, because the socket broke or the server closed it: statements fail, and the pool drops it;
- * - it is marked to be discarded, because a statement was interrupted or it holds too many named statements: the pool
- *   drops it once it is released.
+ * - it must not be reused, because a statement was interrupted or failed with scope `infrastructure`, because its state
+ *   cannot be reset, or because it holds too many named statements: the pool drops it once it is released.
  */
 export class Connection {
   readonly client: pg.Client;
@@ -69,7 +69,7 @@ export class Connection {
   #brokeInUse = false;
   /** Number of calls that are waiting for the server. */
   #running = 0;
-  /** Since when `silentSince` has noticed no new data from the server, and the number of bytes received until then. */
+  /** When the wait for the server began, or `silentSince` last noticed new data; and the bytes received until then. */
   #silence = { since: 0, bytesRead: 0 };
 
   constructor(client: pg.Client, address: { host: string; port: number; tls: ConnectionOptions | undefined }) {
@@ -145,7 +145,7 @@ export class Connection {
     return toQueryResult(result, result.rows);
   }
 
-  /** Runs an internal statement in one round trip, with only `pg_catalog` in its search path. Rejects as `run` does. */
+  /** Runs an internal statement in one round trip, with search path `pg_catalog, pg_temp`. Rejects as `run` does. */
   async ask({ text }: OwnStatement, values: Parameters = [], options: StatementOptions = {}): Promise<QueryResult> {
     const isInTransaction = (): boolean => this.client.getTransactionStatus() === 'T';
     const pipeline = new Pipeline({

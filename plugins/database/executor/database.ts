@@ -52,8 +52,8 @@ export class Database implements CatalogueSource {
   }
 
   /**
-   * Probes the server once. Afterwards, rows are written without COPY and without prepared statements if the result
-   * requires it.
+   * Probes the server, once for callers that write rows and once for other callers. Afterwards, rows are written
+   * without COPY and without prepared statements if the result requires it.
    */
   async probe(demands: ProbeDemands): Promise<ServerProbe> {
     const known = this.#probes.get(demands.writes);

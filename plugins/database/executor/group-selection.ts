@@ -8,7 +8,9 @@ export type EqualKeys = 'last' | 'first' | 'all' | 'merge';
 export interface GroupSelection extends RowSelection {
   /** Index in the batch's list of groups. */
   readonly group: number;
-  /** True if no earlier statement of the batch stores a row with one of these keys. Without meaning for `all`. */
+  /**
+   * True if no earlier statement of the batch stores a row with one of these keys. Meaningless if `equalKeys` is `all`.
+   */
   readonly isFirst: boolean;
 }
 

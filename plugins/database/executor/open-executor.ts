@@ -39,8 +39,8 @@ type OnConnect = (failure: DatabaseError | undefined) => void;
 
 /**
  * Number of connections that all pools of one user and database in this thread share in proportion to their needs. Many
- * pools may exceed it, because each pool may have at least MIN_POOL_SIZE connections. PostgreSQL allows 100 connections
- * for all clients by default.
+ * pools may exceed it, because each pool gets at least MIN_POOL_SIZE connections, or fewer if it needs fewer.
+ * PostgreSQL allows 100 connections for all clients by default.
  */
 const MAX_CONNECTIONS = 32;
 /** Terminating a backend that blocks a statement takes a second connection. */

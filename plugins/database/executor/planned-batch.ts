@@ -17,7 +17,10 @@ const MIN_COPIED_ROWS = 64;
 
 export interface PlannedRows extends RowSelection {
   readonly plan: WritePlan;
-  /** True if no earlier statement of the batch stores a row with one of these keys. Without meaning for `all`. */
+  /**
+   * True if no earlier statement of the batch stores a row with one of these keys. Meaningless if all rows with equal
+   * keys are stored.
+   */
   readonly isFirst: boolean;
 }
 
@@ -121,7 +124,7 @@ export class PlannedBatch {
     );
   }
 
-  /** Returns the statements that store all rows, in order; they are created on demand if COPY failed. */
+  /** Returns the statements for all rows, in order; they are created on demand if COPY failed. */
   rounds(): readonly Round[] {
     return (this.#rounds ??= this.#encode());
   }

@@ -21,7 +21,7 @@ export interface PoolSettings {
 export type Condition = 'clean' | 'used' | 'read';
 
 /**
- * Resets a session like DISCARD ALL, but keeps the prepared inserts (no DEALLOCATE) and can run in a multi-statement
+ * Resets a session like DISCARD ALL, but keeps the prepared statements (no DEALLOCATE) and can run in a multi-statement
  * query, which takes one round trip.
  */
 const CLEANING = qualifiedStatement(
@@ -45,8 +45,8 @@ interface Waiter {
 
 /**
  * Connections with the same settings. A connection is opening -> lent -> (cleaning ->) idle -> lent … It leaves the
- * pool when it breaks, is marked to be discarded, cannot be cleaned, or was idle for too long. Waiters are served in
- * order. Closing waits for lent connections.
+ * pool when it breaks, is no longer reusable, cannot be cleaned, or was idle for too long. Behind a pooler, a `used`
+ * connection leaves the pool instead of being cleaned. Waiters are served in order. Closing waits for lent connections.
  */
 export class Pool {
   readonly #settings: PoolSettings;

@@ -1,4 +1,4 @@
-/** The result of a check. `unknown`: the check was not possible or not permitted. This never prevents a start. */
+/** The result of a check. `unknown`: the check was not possible or not permitted, which never prevents a start. */
 export type Answer = 'yes' | 'no' | 'unknown';
 
 /** The behaviour of a server, as far as Sluice relies on it (docs/databases.md). */

@@ -212,7 +212,7 @@ class RehearsingTransaction implements Rehearsal {
 const READ_ONLY: ReadonlySet<StatementKind> = new Set(['select', 'show', 'set', 'reset', 'transaction']);
 
 /**
- * Returns true if the statement modifies data or tables. A hypertable is created by a function call.
+ * Returns true if the statement modifies data or tables. This includes the function call that creates a hypertable.
  * @internal
  */
 export function isChange(text: string): boolean {

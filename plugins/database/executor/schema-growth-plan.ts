@@ -10,7 +10,7 @@ import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
 export interface Growth {
   readonly add: readonly ColumnShape[];
   readonly widen: readonly { readonly column: CatalogueColumn; readonly length: number }[];
-  /** Columns that are a tag in the table and a field in the rows, or the other way round. */
+  /** Columns that are a tag in the table and a field in the rows, or vice versa; empty if the table has no tags. */
   readonly conflicts: readonly ColumnShape[];
 }
 

@@ -34,9 +34,9 @@ interface Waiting extends GrowthRequest {
 }
 
 /**
- * Time limit for the lock of ALTER TABLE. A long-running statement blocks ALTER TABLE, which in turn blocks all other
- * statements on the table. After this time, ALTER TABLE fails (55P03, scope `infrastructure`), and the caller must
- * write the rows again.
+ * Time limit for each lock of a change: the advisory lock and the lock of ALTER TABLE. A long-running statement blocks
+ * ALTER TABLE, which in turn blocks all other statements on the table. After this time, the change fails (55P03, scope
+ * `infrastructure`), and the caller must write the rows again.
  */
 const LOCK_TIMEOUT = '10s';
 const RETRIES = 5;

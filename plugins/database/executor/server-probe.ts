@@ -19,8 +19,8 @@ export type OpenAnother = () => Promise<Connection>;
 /** Maximum number of results that are kept. */
 const MAX_SERVERS = 64;
 /**
- * How long a result is reused if the answer of a check that was made is not `yes`. Afterwards the server is probed again, because the cause
- * may have been fixed.
+ * How long a result is reused if a check was answered with other than `yes`. Afterwards the server is probed again,
+ * because the cause may have been fixed.
  */
 const DOUBTFUL_FOR_MS = 60_000;
 
@@ -33,9 +33,8 @@ const known = new Map<string, Entry>();
 
 /**
  * Probes the server of a connection, once for each kind of use (`writes`). Later calls in this thread return the same
- * result; if the answer of a check that was made is not `yes`, the result is reused for a minute only. Callers that do not
- * write need neither of the two checks that create a table. Every change is rolled back.
- * Rejects only if the server becomes unavailable.
+ * result; if a check for this kind of use was answered with other than `yes`, the result is reused for a minute only.
+ * The checks leave no changes behind. Rejects only if the server becomes unavailable.
  */
 export async function probeOnce(
   connection: Connection,

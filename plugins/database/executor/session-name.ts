@@ -13,7 +13,7 @@ const MAX_BYTES = 63;
 export function withSessionName(settings: ConnectionSettings, connector: string, task?: number): ConnectionSettings {
   if (settings.applicationName !== DEFAULT_APPLICATION_NAME) return settings;
   const suffix = task === undefined ? '' : `-${String(task)}`;
-  // Servers replace other characters, or escape them with four bytes each.
+  // Servers replace characters other than printable ASCII, or escape them with four bytes each.
   const printable = connector.replace(/[^ -~]/gu, '?');
   const applicationName = `${DEFAULT_APPLICATION_NAME}:${printable}`.slice(0, MAX_BYTES - suffix.length) + suffix;
   return { ...settings, applicationName };

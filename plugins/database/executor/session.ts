@@ -22,7 +22,7 @@ const IN_TRANSACTION = '25001';
 export class PinnedSession implements Session {
   readonly #connection: Connection;
   readonly #readOnly: boolean;
-  /** Sent before each statement of the caller; empty unless transactions may run in different backends. */
+  /** Sent before each `query`, and before a `stream` that begins a transaction; empty without shared backends. */
   readonly #localSettings: readonly PipelinedStatement[];
   #tail: Promise<unknown> = Promise.resolve();
   #state: 'open' | 'reading' | 'ended' = 'open';

@@ -20,7 +20,7 @@ const GROWS_FREELY: GrowthPolicy = { create: true, add: true, widen: true };
 /** A batch after its table was changed as far as possible. */
 export interface Prepared {
   readonly table: CatalogueTable;
-  /** The rows that can be stored, without missing columns that none of them needs. */
+  /** The rows that can be stored. Columns that the table does not have are removed if none of these rows needs them. */
   readonly batch: RowBatch;
   /** Faults of the other rows, with the reason why the table was not changed for them. */
   readonly faults: readonly Fault[];
@@ -165,7 +165,7 @@ function addFaults(batch: RowBatch, { column, needs, reason }: Shortfall, faults
 }
 
 /**
- * Removes the refused rows. Then removes those of the columns in `absent`, which the table does not have, for which no
+ * Removes the refused rows. Then removes each column of `absent` (columns that the table does not have) in which no
  * remaining row has a value.
  */
 function without(batch: RowBatch, faults: ReadonlyMap<number, Fault>, absent: ReadonlySet<string>): RowBatch {

@@ -9,7 +9,7 @@ export interface TableRights {
   readonly table: TableName & { readonly schema: string };
   /** Privileges on the table, or on at least one of its columns. */
   readonly rights: ReadonlySet<TableRight>;
-  /** True if all columns may be read. */
+  /** True if the user has SELECT on the whole table, not only on some of its columns. */
   readonly readsAll: boolean;
 }
 

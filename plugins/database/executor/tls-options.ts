@@ -6,7 +6,7 @@ import type { TlsSettings } from './connection-url.ts';
 
 /**
  * Returns Node's TLS options for these settings; `undefined` for plain text. Throws ConfigError if a file cannot be
- * read.
+ * read or a key cannot be used.
  */
 export async function tlsOptions(settings: TlsSettings): Promise<ConnectionOptions | undefined> {
   if (settings.mode === 'disable') return undefined;

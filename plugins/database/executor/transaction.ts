@@ -15,8 +15,8 @@ class NeedsSavepoints extends Error {}
 
 /**
  * Runs `work` in one transaction on one connection; see Executor.atomically. Each savepoint costs two round trips, so
- * the first attempt uses none. If `write`, `session` or `attempt` fails and the scope is not `infrastructure`,
- * everything is repeated with savepoints.
+ * the first attempt uses none, unless such attempts have failed recently (optimistic-path.ts). If `write`, `session` or
+ * `attempt` fails and the scope is not `infrastructure`, everything is repeated with savepoints.
  */
 export async function atomically<T>(
   database: Database,

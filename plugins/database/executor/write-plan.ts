@@ -25,7 +25,7 @@ export interface PlannedColumn {
   readonly target: ColumnTarget;
 }
 
-/** How batches with the same columns are written to a table; cached by table and columns. */
+/** How batches with the same columns are written to a table; cached by table, columns, policy and operation. */
 export interface WritePlan {
   readonly statement: PreparedText;
   /**
@@ -141,8 +141,8 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
     return named(columns.length === 0 ? '' : statementText(operation, { ...parts, key: wanted, kept }));
   };
   const path = pathOf(table);
-  // A plain INSERT does not look for stored rows. It may be tried only if the server rejects duplicate keys, that is,
-  // if the rows are matched by the table's own key.
+  // A plain INSERT does not look for stored rows. If rows are matched by a key, it may be tried only if the server
+  // rejects duplicates of that key, that is, if it is the table's own key.
   const mayTry = !changesOnly && kept.length === 0 && (conflict === undefined || isKeyOf(table, wanted));
   const inserted = columns.map(({ column }) => column);
   return {
@@ -168,7 +168,10 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
   };
 }
 
-/** Returns the columns that the rows leave unchanged. Each has the default for rows that are not stored yet. */
+/**
+ * Returns the columns that the rows leave unchanged. For rows that are not stored yet, a NOT NULL column has its
+ * default.
+ */
 function keptColumns(table: CatalogueTable, given: ReadonlySet<string>, group: RowGroup | undefined): KeptColumn[] {
   const { unchanged } = group ?? {};
   if (unchanged === undefined) return [];

@@ -14,8 +14,8 @@ const MAX_TABLES_TOGETHER = 100;
 const MAX_CONCURRENT_WRITES = 2;
 
 /**
- * A write and the number of rows from which COPY is used. The default is the number from which COPY is faster for one
- * table.
+ * A write, and the minimum number of rows for which COPY is used. By default, this is the number from which COPY is
+ * faster than INSERT for one table.
  */
 export interface PlannedWrite extends TableWrite {
   readonly minCopiedRows?: number | undefined;
@@ -24,7 +24,7 @@ export interface PlannedWrite extends TableWrite {
 /** The operations of a writer for one or several batches. */
 export interface TableWriting {
   write(write: PlannedWrite): Promise<WriteReport>;
-  /** Creates all missing tables that may be created, in one transaction; if it rejects, no table was created. */
+  /** Creates missing tables, as far as permitted, in one transaction; if it rejects, no table was created. */
   create(writes: readonly TableWrite[]): Promise<void>;
   /** Returns an attempt if the batch can be copied together with others, else `undefined`. Throws as `write` does. */
   plan(write: PlannedWrite): WriteAttempt | undefined;
@@ -89,7 +89,7 @@ class TablesRun {
         }
       } else {
         // Each batch is copied individually, so that the failure is recorded for the table that caused it. The next
-        // batches of that table are not copied (optimistic-path.ts), and so not together with others.
+        // batches of that table are inserted (optimistic-path.ts), so that they do not fail a common COPY again.
         alone.push(...together.map(({ write }) => ({ ...write, minCopiedRows: 1 })));
       }
     }

@@ -58,7 +58,8 @@ const untaggedShapes = new WeakMap<TableShape, TableShape>();
 
 /**
  * Removes the tag that holds the table's name (`nameTag`) in two cases: the table exists without such a column, or the
- * table does not exist and would not become a time-series table. The message then describes a relational table.
+ * table does not exist and would not become a time-series table. The message then describes a relational table. The tag
+ * stays if a row has another value for it.
  */
 export function fitNameTag(rows: DecodedRows, table: FittedTable | undefined, createsSeries: boolean): DecodedRows {
   const { nameTag, batch, shape } = rows;

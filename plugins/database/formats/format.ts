@@ -24,8 +24,8 @@ export interface DecodedRows {
    */
   readonly partial?: boolean | undefined;
   /**
-   * Name of the tag that holds the table's name, for messages without tags. The tag is removed unless the table is a
-   * time-series table.
+   * Name of the tag that holds the table's name, for messages without tags. `fitNameTag` (fit-table.ts) removes the tag
+   * if the table does not need it.
    */
   readonly nameTag?: string | undefined;
 }

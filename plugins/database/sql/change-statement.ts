@@ -40,8 +40,8 @@ const MEMBER_DOES_NOT_EXIST: ReadonlySet<string> = new Set(['42703', '42704']);
 
 /**
  * Returns true if the SQLSTATE means that an earlier delivery of the statement already succeeded: the object to create
- * exists, or the object to drop or rename does not. The earlier effect cannot be verified, so an existing table with
- * different columns counts as well.
+ * exists, or the object to drop, truncate or rename does not. The earlier effect cannot be verified, so an existing
+ * table with different columns counts as well.
  */
 export function isAlreadyApplied(sql: string, kind: ChangeKind, sqlstate: string): boolean {
   switch (kind) {

@@ -43,14 +43,14 @@ export type StatementKind =
 export interface Classification {
   /**
    * Kind of the statement; for `WITH …`, of the statement after the common table expressions. `no-statement` starts
-   * with a word that no PostgreSQL statement starts with, so the server reports a syntax error. `unknown` means that
+   * with a token that no PostgreSQL statement starts with, so the server reports a syntax error. `unknown` means that
    * reading stopped early, or that the text ends before the statement.
    */
   readonly kind: StatementKind;
   /** First word in lower case, for errors; empty for `( …` and the like. */
   readonly keyword: string;
   readonly explained: StatementKind | undefined;
-  /** The first data-modifying common table expression. */
+  /** Kind of the first data-modifying common table expression. */
   readonly changing: StatementKind | undefined;
   /**
    * False if the statement only reads, judging by its text. True for statements with data-modifying common table

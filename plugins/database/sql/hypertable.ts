@@ -4,8 +4,9 @@ import { quoteLiteral, quoteTable } from './quote.ts';
 
 /**
  * Returns the statement that converts a new table into a TimescaleDB hypertable, partitioned by its time column; an
- * empty list for other dialects. The cast selects the signature that exists in every version; version 2.13 added
- * another signature, with a dimension. The function is qualified because its schema may not be in the search path.
+ * empty list for other dialects and for tables without a time column. The cast selects the signature that exists in
+ * every version; version 2.13 added another signature, with a dimension. The function is qualified because its schema
+ * may not be in the search path.
  */
 export function hypertableStatements(
   table: TableName,

@@ -72,7 +72,7 @@ export function insertStatement(
 /** Returns a statement that updates the stored rows with these keys; rows that do not exist are ignored. */
 export function updateStatement(table: TableName, columns: readonly InsertColumn[], key: readonly string[]): string {
   const others = columns.filter(({ name }) => !key.includes(name));
-  // A table with key columns only has nothing to update, but SQL requires an assignment.
+  // Rows with key columns only have nothing to update, but SQL requires an assignment.
   const assigned = (others.length === 0 ? columns : others).map(
     (column) => `${quoteIdentifier(column.name)} = ${selected(column, columns.indexOf(column))}`,
   );

@@ -174,7 +174,7 @@ export class Scanner implements Token {
     this.#take('word', endOfWord(text, start + 1));
   }
 
-  /** Reads a string. A string that follows after a line break, blanks and line comments only is its continuation. */
+  /** Reads a string. Another string after a line break, with only blanks and line comments between, continues it. */
   #string(firstInside: number, escapes: boolean, endOfPlain = endOfString): void {
     const { text } = this;
     let inside = firstInside;

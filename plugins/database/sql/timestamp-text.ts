@@ -6,8 +6,8 @@ const MICROS_PER_SECOND = 1_000_000;
 const SECONDS_PER_DAY = 86_400;
 
 /**
- * Formats timestamps in PostgreSQL's input syntax: `2024-05-06 07:08:09.25+00`, with `BC` for years before 1. The text
- * of the current second is cached, because adjacent rows usually share it.
+ * Formats timestamps in PostgreSQL's input syntax: `2024-05-06 07:08:09.250000+00`, with `BC` for years before 1. The
+ * text of the current second is cached, because adjacent rows usually share it.
  */
 export class TimestampWriter {
   #second = Number.NaN;

@@ -104,7 +104,7 @@ export class TokenReader {
     return false;
   }
 
-  /** Returns the source text between two tokens; `end` is exclusive. */
+  /** Returns the source text of the tokens from `start` to `end` (exclusive). */
   sourceBetween(start: number, end: number): string {
     const first = this.tokens[start];
     const last = this.tokens[end - 1];

@@ -9,7 +9,7 @@ export function foldName(word: string): string {
   return word.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Returns the word in upper case if the token is unquoted. */
+/** Returns the word in upper case if the token is an unquoted word. */
 export function keywordOf(text: string, token: Token | undefined): string | undefined {
   return token?.kind === 'word' ? text.slice(token.start, token.end).toUpperCase() : undefined;
 }
@@ -29,7 +29,7 @@ export function nameOf(text: string, token: Token | undefined): string | undefin
   return kind === 'quoted' ? text.slice(start + 1, start + MAX_NAME) : undefined;
 }
 
-/** Returns the text in double quotes, at any length; `undefined` as for `nameOf`. */
+/** Returns the text in double quotes, at any length; `undefined` for other tokens and for `U&"…"`. */
 export function quotedText(text: string, { kind, start, end, unterminated }: Token): string | undefined {
   if (unterminated || kind !== 'quoted' || text.charAt(start) !== '"') return undefined;
   return undoubled(text.slice(start + 1, end - 1), '"');

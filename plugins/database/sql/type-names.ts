@@ -17,7 +17,8 @@ const characters = (postgres: string): TypeRule => ({ postgres, length: 'charact
 const UNPADDED: TypeRule = { postgres: 'varchar', length: 'characters', defaultLength: 1 };
 
 /**
- * Type names of the documentation, the original database and PostgreSQL. INT has 8 bytes, as in the original database.
+ * Type names of the documentation, the original database and PostgreSQL. INT has 8 bytes, as in the original database;
+ * in its time-series tables, INT has 4 bytes (column-types.ts).
  */
 const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map([
   ['TIMESTAMPTZ', { postgres: 'timestamptz', length: 'precision' }],

@@ -22,32 +22,32 @@ const options = declareOptions({
   'topic.replacement': {
     type: 'STRING',
     importance: 'LOW',
-    documentation: 'New name of these topics, with groups of the expression such as `$1`.',
+    documentation: 'New name of the topics that match `topic.regex`; `$1` is the first group of the match.',
   },
   'key.enforce.uniqueness': {
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether a field with the name of the table is added to the key.',
+    documentation: 'Whether a field that identifies the table is added to the key, so that keys stay unique.',
   },
   'key.field.name': {
     type: 'STRING',
     default: '__dbz__physicalTableIdentifier',
     importance: 'LOW',
-    documentation: 'Name of this field.',
+    documentation: 'Name of the field that identifies the table in the key.',
   },
   'key.field.regex': {
     type: 'STRING',
     default: null,
     importance: 'LOW',
     documentation:
-      'Regular expression of the topics from which the value of this field is made; without it, it is the topic.',
+      'Regular expression that is applied to the original topic to make the value of this field. Default: the value is the topic.',
   },
   'key.field.replacement': {
     type: 'STRING',
     default: null,
     importance: 'LOW',
-    documentation: 'Value of this field, with groups of key.field.regex.',
+    documentation: 'Value of the field in the key, with groups of `key.field.regex` such as `$1`.',
   },
 });
 

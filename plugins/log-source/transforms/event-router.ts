@@ -29,7 +29,7 @@ const options = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'MEDIUM',
-    documentation: 'Column with the time of the record; without it, the time of the change.',
+    documentation: 'Column with the time of the record. Default: the time at which the event was made (`ts_ms`).',
   },
   'table.field.event.payload': {
     type: 'STRING',
@@ -53,7 +53,7 @@ const options = declareOptions({
     type: 'STRING',
     default: '(?<routedByValue>.*)',
     importance: 'LOW',
-    documentation: 'Regular expression for the value of this column.',
+    documentation: 'Regular expression for the value of the column `route.by.field`.',
   },
   'route.topic.replacement': {
     type: 'STRING',
@@ -71,7 +71,7 @@ const options = declareOptions({
     type: 'STRING',
     default: 'warn',
     importance: 'LOW',
-    documentation: 'What becomes of updates of the table: warn and error are left out; fatal fails the task.',
+    documentation: 'What happens to updates of the table: `warn` and `error` skip them, `fatal` fails the task.',
   },
 });
 
@@ -81,7 +81,10 @@ interface Placement {
   readonly name: string;
 }
 
-/** `io.debezium.transforms.outbox.EventRouter`: converts inserts into an outbox table to events, and routes them to topics. */
+/**
+ * `io.debezium.transforms.outbox.EventRouter`: converts the rows that are inserted into an outbox table to events, and
+ * routes them to topics.
+ */
 export const eventRouter = debeziumTransform('outbox.EventRouter', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const pattern = JavaPattern.compile(parsed['route.topic.regex']);

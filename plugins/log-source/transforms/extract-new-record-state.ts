@@ -22,7 +22,7 @@ const options = declareOptions({
     default: 'tombstone',
     importance: 'MEDIUM',
     documentation:
-      'What becomes of deletes: drop; tombstone (a record without a value); rewrite (the old row with `__deleted`); rewrite-with-tombstone; delete-to-tombstone.',
+      'What happens to a delete. `drop`: it is dropped. `tombstone` and `delete-to-tombstone`: it becomes a record without a value. `rewrite` and `rewrite-with-tombstone`: it becomes the old row with the field `__deleted`. The tombstone that follows a delete is kept with `rewrite-with-tombstone` and `delete-to-tombstone`, and otherwise dropped.',
     validator: choiceOf('drop', 'tombstone', 'rewrite', 'rewrite-with-tombstone', 'delete-to-tombstone'),
   },
   'route.by.field': {
@@ -65,7 +65,7 @@ const options = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'LOW',
-    documentation: 'Whether these fields are left out of the key too.',
+    documentation: 'Whether the fields that the header names are also left out of the key.',
   },
   'drop.fields.keep.schema.compatible': {
     type: 'BOOLEAN',

@@ -45,7 +45,7 @@ function objectHash(value: Exclude<Present, string | boolean | bigint | number>,
     const hashes = entries.map(([key, item]) => partHash(key, schema.keySchema) ^ partHash(item, schema.valueSchema));
     return hashes.reduce((sum, hash) => (sum + hash) | 0, 0);
   }
-  throw new DataError(`A ${value instanceof Struct ? 'struct' : 'value of this type'} does not decide a partition`);
+  throw new DataError(`A ${value instanceof Struct ? 'struct' : 'value of this type'} has no partition hash`);
 }
 
 function partHash(value: ConnectValue, schema: Schema | undefined): number {

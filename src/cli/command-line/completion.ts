@@ -44,7 +44,7 @@ function flag(option: Option): Flag {
   return { long: option.long ?? option.flags, description: option.description, value };
 }
 
-/** Arguments with paths are recognized by their names: `file`, `folders`, `worker.properties`. */
+/** Arguments and flag values that are paths are recognized by their names, such as `file` and `worker.properties`. */
 function isPath(name: string): boolean {
   return /file|folder|\.properties$|^connectors$/.test(name);
 }

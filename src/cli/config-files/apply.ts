@@ -66,7 +66,7 @@ async function applyOne(
   if (state !== undefined && !rests) await client.setState(name, ACTIONS[state.after]);
 }
 
-/** Throws a ConfigError if the connector was changed since the plan was made, for example by another user. */
+/** Throws a ConfigError if the configuration was changed since the plan was made, for example by another user. */
 async function mustBeAsPlanned(client: ConnectClient, name: string, planned: ConnectorConfigs): Promise<void> {
   const now = await client.config(name);
   const keys = new Set([...Object.keys(planned), ...Object.keys(now)]);

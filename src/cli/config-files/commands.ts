@@ -108,7 +108,7 @@ function withPlan(command: Command): Command {
       'values of variables, as properties or JSON; they take precedence over the environment',
     )
     .option('--prune', 'delete connectors that are in no file')
-    .option('--no-dry-run', 'do not try changed sinks with the newest messages of their topics')
+    .option('--no-dry-run', 'do not try new and changed sinks with the newest messages of their first topic')
     .option('--json', 'print the result as one line of JSON');
 }
 

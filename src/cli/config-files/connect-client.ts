@@ -36,7 +36,10 @@ const MAX_ANSWER_BYTES = 256_000_000;
 const STATUS_WAITS_MS = [100, 400, 1000, 2000];
 const CONFLICT_WAITS_MS = [500, 1000, 2000, 4000, 8000, 15_000];
 
-/** The REST API of any Connect worker. Errors are ConfigErrors with the method, the path and the worker's message. */
+/**
+ * The REST API of any Connect worker. Errors are ConfigErrors with the method, the path and the worker's message; those
+ * of `preview` have only the message.
+ */
 export class ConnectClient {
   readonly #address: ConnectAddress;
   readonly #base: URL;
@@ -117,7 +120,7 @@ export class ConnectClient {
     return this.#need<T>(method, path, body);
   }
 
-  /** Retries while the worker is in a rebalance (409). */
+  /** Retries for about 30 s while the worker answers with status 409 because of a rebalance or another operation. */
   async #need<T>(method: string, path: string, body?: unknown): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       const answer = await this.#ask(method, path, body);
@@ -153,7 +156,7 @@ export class ConnectClient {
       return { status: answer.status, body: parsed(answer.body.toString()) };
     } catch (error) {
       const { message } = toError(error);
-      throw new ConfigError(`The worker at ${this.#base.origin} cannot be asked (${method} ${path}): ${message}`, {
+      throw new ConfigError(`${method} ${path} at the worker ${this.#base.origin} failed: ${message}`, {
         cause: error,
       });
     }

@@ -26,7 +26,7 @@ export interface DesiredConnector {
   readonly config: Readonly<Record<string, string>>;
   /** `state`: the state that each `apply` sets. */
   readonly state: DesiredState | undefined;
-  /** `initial_state`: only when the connector is created. */
+  /** `initial_state`: the state that a connector without `state` gets when it is created. */
   readonly initialState: DesiredState | undefined;
   /** `FILE:LINE` */
   readonly place: string;
@@ -37,7 +37,7 @@ export interface ReadOptions {
   readonly variables: Variables;
   /** Called with the values of variables whose names suggest secrets. */
   readonly learn: (secret: string) => void;
-  /** Files in the folder that describe no connectors. */
+  /** Files in the folder that are skipped, because they describe no connectors. */
   readonly except?: readonly string[];
 }
 
@@ -61,8 +61,9 @@ const MAX_BYTES = 4_000_000;
 const KNOWN = /\.(json|ya?ml|properties)$/i;
 
 /**
- * Reads all connectors of a folder and its subfolders: `.json`, `.yaml` and `.yml` (several documents in one file; KafkaConnector
- * resources of Strimzi too), `.properties`. One ConfigError names everything that is wrong, each with file and line.
+ * Reads all connectors of a folder and its subfolders from `.json`, `.yaml`, `.yml` and `.properties` files. A YAML
+ * file may have several documents, and a document may be a KafkaConnector resource of Strimzi. After all files were
+ * read, one ConfigError lists what is wrong in them, each with its file and, where possible, its line.
  */
 export async function readConnectorFiles(options: ReadOptions): Promise<DesiredConnector[]> {
   const faults: string[] = [];
@@ -120,7 +121,7 @@ async function readOne(
   return connectors;
 }
 
-/** An error in this line of the file. */
+/** An error at a known line of the file. */
 class PlacedError extends ConfigError {
   readonly line: number;
 
@@ -155,7 +156,7 @@ function flat(entries: readonly Entry[], line: number): Described {
   return { line, name, config: entries, state: undefined, initialState: undefined };
 }
 
-/** JSON is parsed as YAML too, so that its lines and the digits of its numbers are known. */
+/** JSON files are parsed as YAML as well, so that the lines of values and the digits of numbers are known. */
 function describeDocuments(text: string): Described[] {
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });

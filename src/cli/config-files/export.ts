@@ -55,7 +55,8 @@ export async function exportConnectors({ client, folder, format, force }: Export
 }
 
 /**
- * The types of options that the worker's validation reports. If it fails, only the names of options indicate secrets.
+ * The types of options, as the worker's validation reports them. If the validation fails, only the names and the values
+ * of options indicate secrets.
  */
 async function typesOf(client: ConnectClient, { info }: ClusterConnector): Promise<OptionTypes> {
   const pluginClass = info.config['connector.class'] ?? '';

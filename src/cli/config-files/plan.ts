@@ -66,8 +66,8 @@ const MAX_FAULTS = 5;
 const NONE: OptionTypes = new Map();
 
 /**
- * Compares files with a cluster and validates them. With `dryRun`, previews new and changed sinks with the newest
- * messages of their first topic. Writes nothing.
+ * Compares files with a cluster and validates them. With `dryRun`, previews each valid sink that is new or changed with
+ * the newest messages of the first topic in `topics`; sinks with `topics.regex` are not previewed. Writes nothing.
  */
 export async function makePlan({ client, desired, prune, dryRun, secrets }: PlanOptions): Promise<PlannedCluster> {
   const cluster = await client.connectors();

@@ -50,7 +50,10 @@ export async function runPlan(folder: string, flags: PlanFlags & { detailedExitc
   return flags.detailedExitcode === true && plan.connectors.some(differs) ? EXIT_DIFFERENCES : 0;
 }
 
-/** Runs `sluice apply` and returns its exit code: 0 if the cluster is as the files describe it, otherwise 1. */
+/**
+ * Runs `sluice apply` and returns its exit code: 0 if all changes succeeded and the configurations are then as the files
+ * describe them, otherwise 1.
+ */
 export async function runApply(folder: string, flags: PlanFlags & { yes?: boolean }): Promise<number> {
   const prepared = await prepare(folder, flags);
   const { plan, client, desired, secrets } = prepared;

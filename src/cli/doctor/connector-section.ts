@@ -20,7 +20,7 @@ export interface ConnectorParts {
   readonly resolver: ConfigResolver;
   readonly validation: ConnectorValidation;
   readonly secrets: SecretMask;
-  /** `group.id`, if sources deliver exactly once. */
+  /** `group.id` of the worker if `exactly.once.source.support` is `enabled`. */
   readonly exactlyOnceGroup: string | undefined;
   /** Whether a broker answers. */
   readonly kafka: Promise<boolean>;
@@ -44,7 +44,10 @@ export async function connectorSection(path: string, parts: ConnectorParts): Pro
   return { name, findings };
 }
 
-/** Prefix of options whose errors come from the database. The plugin's diagnosis reports the same errors, with a remedy. */
+/**
+ * Prefix of the options whose errors may come from the database. The plugin's diagnosis reports such errors again, with
+ * a remedy.
+ */
 const CHECKED_BY_DATABASE = 'connection.';
 
 async function configurationFindings(given: ConnectorConfig, parts: ConnectorParts): Promise<Finding[]> {
@@ -97,7 +100,7 @@ async function kafkaFindings(
     ...withPrefix(config, `${kind}.override.`),
   });
   const clients = { consumer: overrides('consumer'), producer: overrides('producer'), admin: overrides('admin') };
-  // Transforms may change the topics of records, so the topics are unknown.
+  // With transforms, the topics are unknown, because a transform may change the topic of a record.
   const topics = (config['transforms'] ?? '').trim() === '' ? written : [];
   return examine('topics', () =>
     plugin.type === 'sink'

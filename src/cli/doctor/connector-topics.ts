@@ -37,7 +37,7 @@ export async function sinkDemands(config: ConnectorConfig, clients: ConnectorCli
 export interface SourceSurroundings {
   /** `topic.creation.enable` */
   readonly createsTopics: boolean;
-  /** `group.id`, if sources deliver exactly once. */
+  /** `group.id` of the worker if `exactly.once.source.support` is `enabled`. */
   readonly exactlyOnceGroup: string | undefined;
 }
 

@@ -57,7 +57,7 @@ export async function clientFindings({ clients }: WorkerConfig): Promise<Finding
   return Promise.all(findings);
 }
 
-/** Group, internal topics and transactional id of a worker. */
+/** Findings about the group, the internal topics and, if it uses one, the transactional id of a worker. */
 export async function groupFindings(config: DistributedWorkerConfig): Promise<Finding[]> {
   const { 'group.id': groupId, 'exactly.once.source.support': support } = config.distributed;
   return withSurvey(config.clients.worker, async (survey, tools) => {

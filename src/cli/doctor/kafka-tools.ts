@@ -37,7 +37,10 @@ export class KafkaTools {
   }
 }
 
-/** The user name in the SASL settings of a client. Without SASL, the broker derives it from the TLS certificate. */
+/**
+ * The user name in the SASL settings of a client. `undefined`: there is none, because the broker derives the user from
+ * the TLS certificate, or because the settings cannot be parsed.
+ */
 function userOf(properties: ClientProperties): string | undefined {
   try {
     const { options } = parseJaas(properties['sasl.jaas.config'] ?? '');

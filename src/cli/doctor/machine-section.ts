@@ -9,7 +9,10 @@ import { toError } from '../../errors.ts';
 import { httpRequest } from '../../http/http-client.ts';
 import { pluginProblems } from '../../worker/plugin-list.ts';
 
-/** A lower limit of open files is a warning. A worker has two or three sockets per broker and client, and others for databases and requests. */
+/**
+ * A lower limit of open files is a warning. A worker has two or three sockets per broker and client, and others for
+ * databases and requests.
+ */
 const FEW_FILES = 4096;
 const ANSWER_MS = 2000;
 
@@ -24,7 +27,7 @@ export function fileLimitFinding(): Finding {
   return warn(about, `at most ${String(count)}, which many connectors reach`, remedy);
 }
 
-/** Whether the worker could listen on the addresses of its management API and its services. */
+/** Whether the worker could listen on the addresses of its management API, its metrics and its services. */
 export async function portFindings(config: WorkerConfig, services: readonly ServicePlugin[]): Promise<Finding[]> {
   const { listeners, 'admin.listeners': admin } = config.rest;
   const metrics = config.own['metrics.listeners'] ?? [];

@@ -8,18 +8,21 @@ export interface TopicDemand {
   /** The property that names the topic, such as `config.storage.topic`; absent: no property names it. */
   readonly property?: string;
   readonly operations: readonly AclOperation[];
-  /** How the topic is created if it is missing; absent: it is not created. */
+  /** How the topic is created if it is missing; absent: the worker does not create it. */
   readonly creation?: Omit<NewTopic, 'name'> | undefined;
   /** `false`: the worker does not create the topic; users must create it as `creation` specifies. */
   readonly mayCreate?: boolean;
-  /** Whether the topic keeps the last record of each key. */
+  /** Whether the topic must keep the last record of each key (`cleanup.policy=compact`). */
   readonly compacted?: boolean;
   readonly singlePartition?: boolean;
-  /** The consequence if the topic is missing and is not created. */
+  /** The consequence if the topic is missing and `creation` is absent. */
   readonly whenMissing?: Finding['message'];
 }
 
-/** Checks topics. `survey` describes the topics; `creator` (by default `survey`) is the client that would create missing topics. */
+/**
+ * Checks topics. `survey` describes the topics; `creator` (by default `survey`) is the client that would create missing
+ * topics.
+ */
 export class TopicCheck {
   readonly #survey: Survey;
   readonly #tools: KafkaTools;

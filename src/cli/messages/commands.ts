@@ -75,7 +75,9 @@ export function addConsoleCommands(program: Command, runningBroker: () => string
 
   program
     .command('drain')
-    .description('move the work of a worker to the others, and wait until it has none; without a worker, list them')
+    .description(
+      'move the work of a worker to the others, and wait until it has none; without an argument, list the workers',
+    )
     .argument('[worker]', 'the worker, as host:port')
     .option('--url <url>', 'the management API of any worker of the group', 'http://127.0.0.1:8083')
     .option('--undo', 'let the worker take work again')

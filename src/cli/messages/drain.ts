@@ -9,7 +9,7 @@ export interface DrainOptions {
   /** Advertised `host:port` of the worker to drain; `undefined`: the workers are only listed. */
   readonly worker: string | undefined;
   readonly undo: boolean;
-  /** Whether to return at once instead of waiting until the worker is drained. */
+  /** Whether to return when the drain has begun, instead of waiting until the worker is drained. */
   readonly noWait: boolean;
 }
 
@@ -19,8 +19,9 @@ const REQUEST_MS = 95_000;
 const RETRY_MS = 60_000;
 
 /**
- * Drains a worker of a group and waits until it has no work left. `print` is called with a line for each change.
- * Rejects if the worker or the group does not answer.
+ * Drains a worker of a group and, unless `noWait` is set, waits until the worker has no work left. With `undo`, ends
+ * the drain instead. `print` is called with a line for each change. Rejects if the worker at `url` does not answer, or
+ * if the drained worker leaves the group or takes work again before it has none left.
  */
 export async function drain(options: DrainOptions, print: (line: string) => void): Promise<void> {
   const { worker, undo, noWait } = options;
@@ -77,7 +78,7 @@ class ClusterApi {
     return (await this.#request(isDraining ? 'PUT' : 'DELETE', path)) as GroupWorkerAnswer;
   }
 
-  /** Retries while the worker does not answer, has no leader, or takes part in a rebalance. */
+  /** Retries for `RETRY_MS` while the worker does not answer, has no leader, or takes part in a rebalance. */
   async withRetries<T>(request: () => Promise<T>): Promise<T> {
     const until = Date.now() + RETRY_MS;
     for (;;) {

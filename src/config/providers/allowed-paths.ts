@@ -4,8 +4,8 @@ import { ConfigError } from '../../errors.ts';
 import { listEntries } from '../list-text.ts';
 
 /**
- * The paths that a provider may read: those under `allowed.paths`, or all paths if the list is absent
- * (org.apache.kafka.common.config.internals.AllowedPaths). As in Java, symbolic links are not resolved for the
+ * The paths that a provider may read: those under `allowed.paths`, or all paths if the list is absent or
+ * empty (org.apache.kafka.common.config.internals.AllowedPaths). As in Java, symbolic links are not resolved for the
  * comparison, so that mounted secrets, which are links, can be read.
  */
 export class AllowedPaths {

@@ -39,7 +39,7 @@ export class ConfigResolver {
     this.#isSecret = isSecret;
   }
 
-  /** Rejects with the provider's ConfigError if a lookup fails. */
+  /** Rejects with a ConfigError if a provider fails. A provider that does not know a key has not failed. */
   async resolve<C extends Readonly<Record<string, string | null>>>(config: C): Promise<ResolvedConfig<C>> {
     const variables = Object.values(config).flatMap((value) => this.#known(value));
     if (variables.length === 0) return { config, ttlMs: undefined, values: new Map() };

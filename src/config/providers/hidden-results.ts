@@ -33,7 +33,7 @@ function hiddenValue(view: ValueView, given: string | null, resolved: string | n
 
 /**
  * Hides the resolved value at the start of an error message. If the message contains the value elsewhere too, the whole
- * message is replaced by the one of Kafka Connect's development branch.
+ * message is replaced by the message that Kafka Connect's development branch prints.
  */
 function hiddenError(name: string, error: string, resolved: string, secrets: SecretMask): string {
   const forms = [resolved, resolved.trim(), `[${resolved.split(',').map(withoutJavaBlanks).join(', ')}]`];

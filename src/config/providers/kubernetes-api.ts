@@ -40,7 +40,8 @@ export class KubernetesApi {
 
   /**
    * The field `data` of a resource. A mounted token is read each time, because Kubernetes rotates it. Rejects with a
-   * KubernetesStatusError, or with an Error if there is no response.
+   * KubernetesStatusError for a status other than 200, and with another Error if the server is unknown, does not
+   * respond or does not respond with JSON.
    */
   async data(kind: KubernetesResource, namespace: string, name: string): Promise<ReadonlyMap<string, string>> {
     const server = this.#server();

@@ -35,7 +35,7 @@ interface Match {
 
 /**
  * Finds the matches of `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}` (org.apache.kafka.common.config.ConfigTransformer.DEFAULT_PATTERN) in
- * linear time: a variable ends at the next brace and contains a colon.
+ * linear time: a variable ends at the next closing brace and contains a colon.
  */
 function* matches(value: string): Generator<Match, void, undefined> {
   let start = value.indexOf('${');

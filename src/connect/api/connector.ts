@@ -10,8 +10,8 @@ export type ConnectorConfig = Readonly<Record<string, string>>;
 /** Members of all plugins. */
 export interface PluginBase {
   /**
-   * The full class name, including its package. Configurations name the plugin by it or by its last part, and REST responses
-   * contain it.
+   * The full class name, including its package. REST responses contain it. Configurations name the plugin by the full
+   * name or by its last part, from which a suffix such as `Connector` can be omitted.
    */
   readonly className: string;
   /** For a plugin in `plugin.path`, the version in its package.json replaces this version. */

@@ -65,7 +65,8 @@ export interface ConverterPlugin extends PluginBase {
   readonly type: 'converter';
   /**
    * Called for each task.
-   * @param config the properties below `key.converter.` or `value.converter.`, without this prefix
+   * @param config the properties below `key.converter.` or `value.converter.`, without this prefix, and
+   *   `converter.type`, which is `key` or `value`
    * @throws ConfigError that names the invalid option
    */
   create(config: ConnectorConfig, isKey: boolean): Converter;

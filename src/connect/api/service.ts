@@ -17,8 +17,9 @@ export interface ServiceContext {
  */
 export interface Service {
   /**
-   * Resolves when the service accepts requests. Systems that it depends on may still be unavailable. If it rejects, the worker
-   * does not start.
+   * Resolves when the service accepts requests. Systems that it depends on may still be unavailable. If the first start
+   * rejects, the worker does not start. A start after the thread of the service has ended is repeated until it
+   * succeeds.
    */
   start(): Promise<void>;
   /** Waits a limited time for requests in progress. Called at most once, also after a failed start. */

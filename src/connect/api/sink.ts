@@ -73,7 +73,10 @@ export interface SinkTaskContext {
   readonly connectorName: string;
   /** Index of the task, starting at 0. */
   readonly taskIndex: number;
-  /** The configuration that `taskConfigs` returned for this task. */
+  /**
+   * The configuration that `taskConfigs` returned for this task. The worker adds `task.class`, and `topics` or
+   * `topics.regex` of the connector.
+   */
   readonly config: ConnectorConfig;
   readonly logger: Logger;
   /** Aborted when the task must stop. Waits and retries inside `put` should then end. */
@@ -91,7 +94,10 @@ export interface SinkTaskContext {
    * `put` have lower offsets.
    */
   position(partition: TopicPartition): number | undefined;
-  /** True if the broker has reported further records of an assigned partition, so that `put` will soon be called with them. */
+  /**
+   * True if the broker has reported further records of an assigned partition, so that `put` will soon be called with
+   * them. False while the partition is paused.
+   */
   hasMore(partition: TopicPartition): boolean;
   /**
    * Returns the offset of an assigned partition together with the topic id and the leader epoch under which the partition was
@@ -189,7 +195,10 @@ export interface SinkTask {
    * as `waiting`.
    */
   written?(): WrittenRows | undefined;
-  /** Called when partitions were revoked. The task drops the records that it has buffered for them. */
+  /**
+   * Called when partitions were revoked or lost, and for the assigned partitions when the task ends. The task drops the
+   * records that it has buffered for them.
+   */
   close?(partitions: readonly TopicPartition[]): Promise<void>;
   /** Releases the resources that `start` acquired. Also called after failures, and possibly more than once. */
   stop(): Promise<void>;

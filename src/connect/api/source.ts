@@ -79,7 +79,7 @@ export interface SourceTaskContext {
   readonly connectorName: string;
   /** Index of the task, starting at 0. */
   readonly taskIndex: number;
-  /** The configuration that `taskConfigs` returned for this task. */
+  /** The configuration that `taskConfigs` returned for this task. The worker adds `task.class`. */
   readonly config: ConnectorConfig;
   readonly logger: Logger;
   /** Aborted when the task must stop. Waits inside `poll` should then end. */
@@ -93,7 +93,10 @@ export interface SourceTaskContext {
   pollMax?(): number | undefined;
   /** Set only with exactly-once delivery and `transaction.boundary=connector`. */
   readonly transactions?: SourceTransactions;
-  /** Set if there are no transforms and no dead-letter topic, and keys and values are written as JSON without schemas. */
+  /**
+   * Set if keys and values are written as JSON without schemas, and there are no transforms, no dead-letter topic and
+   * no `transactions`.
+   */
   readonly json?: JsonEncoding;
 }
 
@@ -198,15 +201,17 @@ export interface SourceTask {
    */
   poll(): Promise<readonly PolledRecord[]>;
   /**
-   * Replaces `poll`. Returns records in order, many of them as blocks. If there are transforms, a dead-letter topic, or
-   * converters that do not pass text unchanged (`Converter.passesText`), the worker creates records from the blocks. For a block, `commitBlock` is called,
-   * instead of `commitRecord` for each of its records.
+   * Replaces `poll`. Returns records in order, many of them as blocks. The worker creates records from the blocks if
+   * there are transforms, a dead-letter topic, `transactions`, or converters that do not pass text unchanged
+   * (`Converter.passesText`). `commitRecord` is then called for each of these records; otherwise, `commitBlock` is
+   * called for the block.
    */
   pollBlocks?(): Promise<readonly (PolledRecord | SourceBlock)[]>;
   /** Called after each offset commit, even if there were no new offsets. Errors are logged, but have no other effect. */
   commit?(): Promise<void>;
   /**
-   * Called when the broker has acknowledged this record, or when it was dropped. Also called for each offset update, in order.
+   * Called when the broker has acknowledged this record (with exactly-once delivery: when its transaction has been
+   * committed), or when it was dropped. Also called for each offset update, in order.
    */
   commitRecord?(record: PolledRecord): void;
   /** Called when the broker has acknowledged all records of this block, or when they were dropped. */

@@ -47,7 +47,7 @@ interface HostedTask {
   ended: Promise<void>;
 }
 
-/** Resolves the variables in a task's configuration when the task starts. The task fails if a variable cannot be resolved. */
+/** Resolves the variables in a task's configuration when the task starts. The task fails if a config provider fails. */
 export interface TaskConfigs {
   resolveAssignment(assignment: TaskAssignment): Promise<TaskAssignment>;
 }
@@ -56,8 +56,8 @@ export interface TaskConfigs {
  * Runs tasks and reports their state. The failure of a task is reported as an event; it does not affect other tasks or the
  * caller.
  *
- * States of a task: starting -> RUNNING <-> PAUSED -> STOPPED; any state -> FAILED. A failed task is kept until it is stopped
- * or replaced.
+ * States of a task: starting -> RUNNING or PAUSED; RUNNING <-> PAUSED; any state -> STOPPED or FAILED. A failed task is
+ * kept until it is stopped or replaced.
  */
 export class TaskHost implements TaskHosting {
   readonly #builder: TaskBuilder;

@@ -23,9 +23,10 @@ export interface TaskHosting {
   /** Sets the limit of a running task. */
   setRateLimit(id: TaskId, limit: RateLimit): void;
   /**
-   * Stops tasks in parallel within a shared time limit. When the promise resolves, no task can write any more, even if
-   * it did not stop in time. `handsOver` means that other workers will start the tasks immediately; the STOPPED events
-   * then contain the handovers for these workers.
+   * Stops tasks in parallel within a shared time limit. When the promise resolves, a task that ran in a worker thread
+   * cannot write any more, even if it did not stop in time. A task in the main thread cannot be terminated; it is
+   * abandoned if it does not stop in time. `handsOver` means that other workers will start the tasks immediately; the
+   * STOPPED events then contain the handovers for these workers.
    */
   stop(ids: readonly TaskId[], timeoutMs: number, handsOver?: boolean): Promise<unknown>;
   /** Called when this worker may write again or may no longer write. When this returns, all tasks have been informed. */
@@ -34,7 +35,7 @@ export interface TaskHosting {
   reports(): Promise<readonly TaskReport[]>;
   /** Recently failed records of a task, oldest first. The list is empty if the task does not respond immediately. */
   faults(id: TaskId): Promise<readonly RecentFault[]>;
-  /** The thread of each task, by `connector-task`. Tasks that are still starting are absent. */
+  /** The thread of each task, by `connector-task`. Tasks that do not have a thread yet are absent. */
   places(): ReadonlyMap<string, ThreadName>;
   /** Describes the last known activity of the task's thread, as part of a sentence; `undefined` if unknown. */
   seenAt(id: TaskId): string | undefined;

@@ -1,14 +1,15 @@
 import { BoundedMap } from '../../data/bounded-map.ts';
 
-/** Minimum interval between two reports of a topic. */
+/** A topic that was reported less than this time ago waits for the next flush, which follows within the same time. */
 const EVERY_MS = 1_000;
 /** Maximum number of topics whose last report is remembered. */
 const MAX_TOPICS = 1_000;
 
 /**
  * Reports the topics that a task uses. A task names a topic with each batch, because the list of active topics may have been
- * reset. With small batches, an event for each of them would be a considerable part of the work of two threads, so a topic
- * is reported at most about once per second: immediately, or at the end of the second after its last report.
+ * reset. With small batches, an event for each batch would be a considerable part of the work of two threads, so a
+ * topic is reported about once per second: immediately if its last report was at least a second ago, and otherwise
+ * within the next second.
  */
 export class TopicReports {
   readonly #report: (topic: string) => void;
@@ -32,7 +33,7 @@ export class TopicReports {
     this.#report(topic);
   }
 
-  /** Reports the topics that wait for their second to end. */
+  /** Reports the waiting topics. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

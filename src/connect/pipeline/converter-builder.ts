@@ -5,8 +5,8 @@ import { wantedVersion } from '../plugins/plugins-of-config.ts';
 import type { Converters } from './record-converter.ts';
 
 /**
- * Adds the worker's converters for each converter that the connector does not configure. Versions and sub-keys are taken from
- * the configuration that names the class.
+ * Adds the worker's key, value or header converter if the connector does not name its own. The version and the sub-keys
+ * of a converter are taken from the configuration that names its class.
  */
 export function withDefaultConverters(config: ConnectorConfig, defaults: ConnectorConfig): ConnectorConfig {
   const missing = ['key.converter', 'value.converter', 'header.converter'].filter(

@@ -65,7 +65,8 @@ const RETRY_DELAYS = { firstMs: 300, jitter: NO_JITTER, jitterAtMax: [0, 1] } as
 
 /**
  * Connect's error policy for one task (docs/compatibility.md#errors-of-records). Retries retriable errors, then reports the
- * record, and then skips it (`errors.tolerance=all`) or fails the task (`none`).
+ * record, and then skips it (`errors.tolerance=all`) or fails the task (`none`). After the retries, an UnavailableError
+ * always fails the task, and the record is not reported.
  */
 export class ErrorPolicy {
   readonly counts: ErrorCounts = { failures: 0, errors: 0, skipped: 0, retries: 0, logged: 0, lastErrorAtMs: 0 };

@@ -1,6 +1,6 @@
 const SLOT_MS = 1000;
 
-/** Sums time spans within the last seconds, measured by a monotonic clock. */
+/** Sum of the time spans within a limited number of recent seconds. All times are milliseconds of a monotonic clock. */
 export class RecentTime {
   readonly #slots: Float64Array;
   /** Index of the newest slot. Slot 0 begins at time 0 of the clock. */

@@ -10,9 +10,9 @@ const PREFIX = '__connect.errors.';
 const MAX_CONTENT_BYTES = 500_000;
 
 /**
- * Creates dead-letter records for records that a source task could not create, or that cannot be converted or sent, if
- * `errors.deadletterqueue.topic.name` is set. The dead-letter record replaces the failed record, so that it is delivered in the
- * same transaction and before the offset is stored.
+ * Creates dead-letter records for records that a source task could not create, or that cannot be converted or sent.
+ * Used if `errors.deadletterqueue.topic.name` is set and `errors.tolerance` is `all`. The dead-letter record replaces
+ * the failed record, so that it is delivered in the same transaction and before the offset is stored.
  */
 export class SourceDeadLetters implements FailureReporter {
   readonly #id: TaskId;
@@ -76,7 +76,10 @@ function coordinatesText(coordinates: SourceCoordinates): string {
   return `{${cells.join(',')}}`;
 }
 
-/** Serializes key and value as JSON. Returns `null` if they are too large for a message. */
+/**
+ * Returns the key and the value as JSON, or the content of a record that the source could not create. Returns `null` if
+ * there is no content, or if it is too large for a message.
+ */
 function contentOf(source: SourceRecord | FailedRecord): Buffer | null {
   const content =
     'error' in source ? source.content : JSON.stringify({ key: plain(source.key), value: plain(source.value) });

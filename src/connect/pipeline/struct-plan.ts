@@ -57,10 +57,10 @@ type HeaderChange = (headers: readonly Header[], cells: readonly ConnectValue[])
 
 /**
  * The transforms of structs of one schema and topic, determined before the records are read. The plan numbers its values; the
- * number of a value is its place. The first places contain the fields of the struct that is read, and steps fill the others.
- * Renaming, moving or dropping a field needs no step.
+ * number of a value is its place. The first places contain the fields of the struct that is read. The other places
+ * contain constants or are filled by steps. Renaming, moving or dropping a field needs no step.
  *
- * A record with null in a `required` place is transformed individually. In all other places, steps accept null.
+ * A record with null in a `required` place is transformed individually. Steps must handle null in all other places.
  */
 export class StructPlan {
   /** `undefined` if the topic differs between records; `topicPlace` then contains it. */

@@ -49,8 +49,8 @@ export class ConnectorHost {
   }
 
   /**
-   * Starts a connector whose plugin has been loaded. Resolves with `false` if the connector failed to start; the FAILED event
-   * contains the stack trace.
+   * Starts a connector whose plugin has been loaded. Resolves with `false` if the connector failed to start or was
+   * stopped in the meantime. After a failure, the FAILED event contains the stack trace.
    */
   async start(name: string, config: ConnectorConfig): Promise<boolean> {
     let hosted: HostedConnector | undefined;

@@ -116,7 +116,7 @@ export class BlockConversion implements SinkRecordBlock {
     });
   }
 
-  /** Converts all records, for a task that does not accept blocks; see `RecordConversion.convert`. */
+  /** Converts all records, if the block cannot be passed to the task as a block; see `RecordConversion.convert`. */
   async records(): Promise<ConvertedRecords> {
     const { messages } = this;
     const { count } = messages;

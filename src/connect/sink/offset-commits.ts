@@ -34,7 +34,7 @@ export class OffsetCommits {
     return this.#inFlight;
   }
 
-  /** Earliest time of the next attempt in milliseconds since the epoch; 0 unless the last commit failed. */
+  /** Earliest time of the next requested commit, in milliseconds since the epoch; 0 unless the last commit failed. */
   get retryAtMs(): number {
     return this.#retryAtMs;
   }

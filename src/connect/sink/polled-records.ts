@@ -44,7 +44,8 @@ export interface PolledRecordsSettings {
  * Polled records of a sink task that wait for `put`. They are passed as blocks if the task has `putBlock` and the
  * converters and transforms support blocks, and as records otherwise.
  *
- * States: empty --take--> waiting --put--> empty. After a failed `put`, the remaining records are still waiting.
+ * States: empty --take--> waiting --put--> empty. After a failed `put`, and after a step of suspect records, the
+ * remaining records are still waiting.
  *
  * If a record cannot be converted and the error policy does not skip it, `failure` is set. The records before it are
  * put, but later records of its partition are not. Suspect records (see RecordCare) are put in steps.

@@ -150,8 +150,8 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   /**
-   * Puts all waiting records. Suspect records (see record-care.ts) are put in steps. All earlier records must be stored and
-   * committed before a step is put, so that only the step can be the reason for a hang.
+   * Puts all waiting records. Suspect records (see record-care.ts) are put in steps. Before a step is put, all earlier
+   * records that the task can store are stored and committed, so that only the step can be the reason for a hang.
    */
   async #putAll(): Promise<void> {
     do {

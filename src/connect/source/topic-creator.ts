@@ -24,7 +24,8 @@ const OWN_KEYS = new Set(['include', 'exclude', 'partitions', 'replication.facto
 /**
  * Creates the topics of a source connector according to its `topic.creation.*` groups. A topic is created with the settings of
  * the first group whose include matches and whose exclude does not match. If there is no such group, the group `default` is
- * used. Without such settings, the brokers may create topics automatically. Existing topics are never changed.
+ * used. Without `topic.creation.*` settings, the brokers may create topics automatically. Existing topics are never
+ * changed.
  */
 export class TopicCreator {
   readonly #admin: () => Admin;

@@ -43,7 +43,7 @@ export class TransactionDelivery implements SourceDelivery {
   /** Number of records in the open transaction. */
   #sent = 0;
   #polled = 0;
-  /** Records of the open transaction, for a task with `commitRecord`. */
+  /** Polled parts of the open transaction; collected only if the task has `commitRecord`. */
   #sources: PolledPart[] = [];
   #isOpen = false;
   #isCancelled = false;

@@ -14,7 +14,7 @@ export interface TaskBuilder {
 export interface BuiltTask {
   readonly runner: TaskRunner;
   readonly errors: ErrorCounts;
-  /** `undefined` if there is no dead-letter topic. */
+  /** `undefined` if there is no dead-letter topic, or if the task is a source with `errors.tolerance=none`. */
   readonly deadLetters: DeadLetterCounts | undefined;
   /** Records that failed recently. */
   readonly faults: Pick<RecentFaults, 'list'>;

@@ -87,6 +87,7 @@ export interface TaskDetails {
 export interface TaskReading extends SinkCounts {
   /** True if the consumer has an assignment from its group, even an empty one. False during a rebalance. */
   readonly isInGroup: boolean;
+  /** True if the user or a rate limit has paused the task. */
   readonly isPaused: boolean;
   /** True if a partition has records that the consumer has not read yet. */
   readonly isBehind: boolean;
@@ -144,7 +145,7 @@ export interface TaskRuntime {
   /** Records what the task is doing, so that a hang of its thread can be attributed to a stage and to records. */
   readonly place: TaskPlace;
   readonly throttle: Throttle;
-  /** Set for a source with a dead-letter topic. */
+  /** Set for a source with a dead-letter topic and `errors.tolerance=all`. */
   readonly deadLetters?: SourceDeadLetters | undefined;
   /** Set for a replay. Called with the coordinates of each dead-letter record that a transform drops. */
   readonly onDropped?: ((place: PartitionOffset) => void) | undefined;
@@ -178,7 +179,7 @@ export async function untilMayWork({ mayWork, abort }: Pick<TaskRuntime, 'mayWor
   return !abort.signal.aborted;
 }
 
-/** Releases what a task holds whose runner could not be built. */
+/** Releases the resources of a task whose runner could not be built. */
 export function releaseTask({ abort, chain, errors, place, logger }: TaskRuntime): Promise<void> {
   abort.abort();
   place.close();

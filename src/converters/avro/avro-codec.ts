@@ -49,7 +49,9 @@ const SCRATCH_BYTES = 1024;
 
 class TypeCodec implements AvroCodec {
   readonly #type: AvscType;
-  /** Values are written here first because their length is unknown in advance. Grows to the size of the largest value. */
+  /**
+   * Values are written here first because their length is unknown in advance. The buffer grows with the largest value.
+   */
   #scratch = Buffer.allocUnsafe(SCRATCH_BYTES);
 
   constructor(type: AvscType) {
@@ -137,7 +139,10 @@ interface Part {
   _read(tap: Tap): unknown;
 }
 
-/** Limit for values without bytes, such as null; a higher count means that the data is corrupt or malicious. */
+/**
+ * A block may contain this many values even if fewer bytes are left, because values such as null have no bytes. A
+ * higher count means that the data is corrupt or malicious.
+ */
 const MAX_EMPTY_VALUES = 1_000_000;
 
 /** Calls `read` for each value of an array or map. Throws a DataError if a block has more values than the bytes can contain. */

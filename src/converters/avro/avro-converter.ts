@@ -16,7 +16,7 @@ export const avroConverterOptions = declareOptions({
     default: true,
     importance: 'LOW',
     documentation:
-      'Whether Avro schemas contain properties with the names, versions and parameters of Connect schemas, which Avro itself cannot express.',
+      'Whether properties of Avro schemas contain the attributes of Connect schemas that Avro cannot express, such as version and parameters.',
   },
   'enhanced.avro.schema.support': {
     type: 'BOOLEAN',
@@ -30,7 +30,7 @@ export const avroConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether characters that Avro forbids in names are replaced by `_`.',
+    documentation: 'Whether characters that Avro forbids in names are replaced, for example `-` by `_`.',
   },
   'discard.type.doc.default': {
     type: 'BOOLEAN',

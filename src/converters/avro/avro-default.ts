@@ -15,8 +15,8 @@ import {
 } from './avro-schema.ts';
 
 /**
- * Reads the default of a field; `undefined` if there is none. A default that does not match its schema is ignored, as in
- * Java, because defaults do not affect existing records.
+ * Reads the default of a field or type; `undefined` if it is missing or null. A default that does not match its schema
+ * is ignored, as in Java, because defaults do not affect existing records.
  */
 export function defaultOf(schema: Schema, avro: AvroSchema, json: JsonTree | undefined): ConnectValue | undefined {
   if (json === undefined || json === null) return undefined;
@@ -28,7 +28,10 @@ export function defaultOf(schema: Schema, avro: AvroSchema, json: JsonTree | und
   }
 }
 
-/** Reads a value in Avro's JSON form. The default of a union is a value of its first member. */
+/**
+ * Reads a value in Avro's JSON form. For a union of null and one other type, it may be a value of either member; for
+ * any other union, it is a value of the first member.
+ */
 function valueOf(schema: Schema, avro: AvroSchema, json: JsonTree): ConnectValue {
   switch (avro.type) {
     case 'null':
@@ -117,7 +120,7 @@ function numberOf(schema: Schema, json: JsonTree): ConnectValue {
   return json.integral ? BigInt.asIntN(64, BigInt(json.text)) : misfit();
 }
 
-/** Each character of the string is the byte with its code. */
+/** The code of each character of the string is the value of a byte. */
 function bytesOf(schema: Schema, json: JsonTree): ConnectValue {
   if (typeof json !== 'string') return misfit();
   const bytes = Buffer.from(json, 'latin1');

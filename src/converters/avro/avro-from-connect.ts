@@ -47,8 +47,8 @@ function avroName(fullName: string, settings: AvroSettings): string {
 }
 
 /**
- * Returns a name without a namespace. If it has characters that Avro forbids, they are replaced if `scrub.invalid.names` is
- * set; otherwise an AvroSchemaError is thrown.
+ * Returns the Avro name of a field, or of one part of a full name. Characters that Avro forbids are replaced if
+ * `scrub.invalid.names` is set; otherwise an AvroSchemaError is thrown, in which `fullName` is shown.
  */
 export function avroFieldName(name: string, { scrubInvalidNames }: AvroSettings, fullName = name): string {
   if (scrubInvalidNames) return scrubbed(name);
@@ -131,7 +131,7 @@ class AvroText {
 
   /**
    * Describes the entries of a map whose keys are not strings as a record. Records with different schemas need different
-   * names. If the name is not the usual one, a property identifies the record as a map entry.
+   * names. If the name is not the usual `MapEntry`, a property identifies the record as a map entry.
    */
   #entry(schema: Schema, namespace: string): string {
     const isPlain = schema.name === undefined && this.#entriesWritten.length === 0;
@@ -221,7 +221,7 @@ class AvroText {
     return DEFAULT_RECORD_NAME + (this.#anonymous > 1 ? String(this.#anonymous) : '');
   }
 
-  /** Properties without an equivalent in Avro, in the order in which Java adds them. */
+  /** Properties for attributes of Connect schemas, then the logical type, in the order in which Java adds them. */
   #properties(schema: Schema): string[] {
     const properties = this.#settings.connectMetaData ? this.#metaData(schema) : [];
     properties.push(...logicalProperties(schema));
@@ -255,7 +255,10 @@ class AvroText {
   }
 }
 
-/** Whether two schemas are of the same named type; documentation, version and default may differ. */
+/**
+ * Whether two schemas have the same Avro type. Schemas with a name may differ in documentation, version and default,
+ * and structs and maps with a name also in parameters.
+ */
 function sameType(a: Schema, b: Schema): boolean {
   return a.name === undefined
     ? sameSchema(a, b)

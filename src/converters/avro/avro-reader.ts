@@ -28,7 +28,9 @@ type FieldKind =
 
 interface FieldPlan {
   readonly kind: FieldKind;
-  /** Index of the member `null` in the union; -1 if the field is not a union of null and one other type. */
+  /**
+   * Index of the member `null` in a union of null and one other type; -1 for other fields and for fields of kind `any`.
+   */
   readonly nullMember: number;
   /** Size of a `fixed` in bytes. */
   readonly size: number;
@@ -50,9 +52,10 @@ const MAX_EXACT_HIGH = 2 ** 25;
 const MAX_DATE_MS = 8.64e15;
 
 /**
- * Reads values of one Avro schema from their bytes, and for structs also the bare field values without creating an object.
- * Plain fields are decoded here; the library decodes all others. If a message is unusual, nothing is returned and the caller
- * uses the library for the whole message, which reports what is wrong with it.
+ * Reads values of one Avro schema from their bytes, and for structs also the bare field values without creating an
+ * object. Plain fields are decoded here; the library decodes all others. If a message is unusual, `read` returns
+ * `undefined` and `readInto` returns `false`. The caller then decodes the whole message with the library, which reports
+ * any error in it.
  */
 export class AvroReader implements SchemaStructs {
   readonly schema: Schema;
@@ -172,7 +175,7 @@ export class AvroReader implements SchemaStructs {
     return undefined;
   }
 
-  /** A length in bytes; -1 if fewer bytes are left. */
+  /** A length in bytes; negative if it is invalid or if fewer bytes are left. */
   #length(): number {
     const length = this.#varint() ?? -1;
     return length <= this.#end - this.#at ? length : -1;

@@ -63,7 +63,7 @@ export interface AvroUnion {
   readonly properties: Properties;
 }
 
-/** The text is not a valid Avro schema. */
+/** A text is not a valid Avro schema, or a schema needs a name that Avro forbids. */
 export class AvroSchemaError extends SluiceError {
   constructor(message: string) {
     super(message, { scope: 'record', javaName: 'org.apache.avro.SchemaParseException' });
@@ -100,7 +100,10 @@ const ENUM_RESERVED: ReadonlySet<string> = new Set([...RESERVED, 'default']);
 const NO_PROPERTIES: Properties = new Map();
 const MAX_DEPTH = 500;
 
-/** Parses the text of a schema, after the schemas that it references. Throws an AvroSchemaError if the schema is invalid. */
+/**
+ * Parses the text of a schema, after the schemas that it references. Throws an AvroSchemaError if a schema is invalid,
+ * or a JsonTextError if a text is not JSON.
+ */
 export function parseAvroSchema(text: string, references: readonly ReferencedSchema[] = []): AvroSchema {
   const parser = new AvroSchemaParser();
   for (const reference of references) parser.include(reference);

@@ -53,7 +53,10 @@ export class ConnectSchemas {
     this.#settings = settings;
   }
 
-  /** `version` is the version in the registry. It applies to the schema itself, not to nested ones, if it does not state one. */
+  /**
+   * `version` is the version in the registry. It becomes the version of the schema if the schema does not state one,
+   * but not of nested schemas or of members of unions.
+   */
   schemaOf(avro: AvroSchema, version?: number): Schema {
     return this.#schema(avro, false, NO_FIELD, version);
   }

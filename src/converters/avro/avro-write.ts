@@ -71,7 +71,10 @@ export class AvroWriting {
     return names[index] === name;
   }
 
-  /** Writes values of a schema that is not a union as the one member that accepts them, and null as null. */
+  /**
+   * Writes values of a schema that is not a union as the only member other than null, or as the first member that
+   * accepts the schema. Null is written as null if the union allows it.
+   */
   #member(schema: Schema, avro: AvroUnion): ToAvro {
     const hasNull = avro.branches.some(({ type }) => type === 'null');
     const candidates = avro.branches.filter((branch) => branch.type !== 'null');

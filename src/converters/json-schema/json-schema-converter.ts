@@ -35,7 +35,7 @@ export const jsonSchemaConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
-    documentation: 'Whether a `oneOf` with only one schema is treated like this schema.',
+    documentation: 'Whether a `oneOf` or `anyOf` with only one schema is treated like this schema.',
   },
   'ignore.default.for.nullables': formatOptions['ignore.default.for.nullables'],
 });

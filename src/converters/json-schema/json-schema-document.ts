@@ -4,7 +4,7 @@ import type { ReferencedSchema } from '../schema-registry/registry-client.ts';
 
 export type JsonObject = ReadonlyMap<string, JsonTree>;
 
-/** The text is not a valid JSON schema. */
+/** A JSON schema is invalid, or Connect has no equivalent for it. */
 export class JsonSchemaError extends SluiceError {
   constructor(message: string) {
     super(message, { scope: 'record', javaName: 'org.everit.json.schema.SchemaException' });

@@ -51,7 +51,10 @@ export class JsonSchemaFormat implements SchemaFormat {
     return textOf(rootOf(schema).json, 'title');
   }
 
-  /** If the schema allows null, a null is written as the text `null`, as in Java, and is not a tombstone. */
+  /**
+   * A null is not a tombstone if the schema is optional, or if its default is written for null. As in Java, the message
+   * then contains the text `null` or the default.
+   */
   isTombstone(schema: Schema | null, value: ConnectValue): boolean {
     return value === null && writeJson(schema, null, this.#settings) === undefined;
   }
@@ -87,7 +90,9 @@ function textIn(message: Buffer, from: number, to: number): string {
   return message.toString('utf8', from, to);
 }
 
-/** Whether StructReader can read all parts: there are no unions, and the keys of all maps are strings. */
+/**
+ * Whether StructReader can read all parts: there are no unions, and the keys of all maps are strings and not optional.
+ */
 function isPlain(schema: Schema): boolean {
   const { keySchema, valueSchema } = schema;
   if (isUnion(schema)) return false;

@@ -36,7 +36,10 @@ export class ConnectSchemas {
     this.#settings = settings;
   }
 
-  /** `version` is the version in the registry. It applies to the schema itself, not to nested ones, if it does not state one. */
+  /**
+   * `version` is the version in the registry. It becomes the version of the schema if the schema does not state one,
+   * but not of nested schemas.
+   */
   schemaOf(node: SchemaNode, version?: number, optional = false): Schema {
     return this.#schema(kindOf(node), version, optional);
   }
@@ -158,7 +161,10 @@ export class ConnectSchemas {
     return this.#finish(draft, kind.node.json, version, optional);
   }
 
-  /** A combination becomes a struct with the properties of all parts. If there are none, it becomes the most specific part. */
+  /**
+   * A combination becomes a struct with the properties of all parts. If no part has properties, the combination becomes
+   * its most specific part.
+   */
   #all(kind: OfKind<'all'>, version: number | undefined, optional: boolean): Schema {
     const groups = kind.parts.flatMap((part) => allProperties(part, new Set()));
     if (groups.some((group) => group.size > 0)) {

@@ -7,7 +7,10 @@ import { writeValue } from '../json-writer.ts';
 import type { JsonSchemaSettings } from './json-schema-names.ts';
 import { isUnion } from './json-schema-read.ts';
 
-/** Converts a Connect value to JSON text (JsonSchemaData.fromConnectData); `undefined` if there is nothing to write. */
+/**
+ * Converts a Connect value to JSON text (JsonSchemaData.fromConnectData). Returns `undefined` for a null without a
+ * schema, and for a null whose schema is not optional and supplies no default.
+ */
 export function writeJson(
   schema: Schema | null,
   value: ConnectValue,

@@ -22,13 +22,13 @@ export const protobufConverterOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Whether characters that Protobuf forbids in names are replaced by `_`.',
+    documentation: 'Whether characters that Protobuf forbids in names are replaced, for example `-` by `_`.',
   },
   'int.for.enums': {
     type: 'BOOLEAN',
     default: false,
     importance: 'LOW',
-    documentation: 'Whether enums are read and written as numbers instead of texts.',
+    documentation: 'Whether enums are read as numbers instead of texts. Both can be written.',
   },
   'optional.for.nullables': {
     type: 'BOOLEAN',

@@ -7,7 +7,7 @@ import {
 } from './protobuf-files.ts';
 import type { ProtobufSettings } from './protobuf-names.ts';
 
-/** A oneof that is declared in the schema. The implicit oneof of an `optional` field is not one. */
+/** A oneof that is declared in the schema, unlike the implicit oneof of an `optional` field. */
 export interface RealOneof {
   readonly name: string;
   readonly fields: readonly MessageField[];
@@ -41,7 +41,10 @@ export function fullNameOf({ fullName }: { readonly fullName: string }): string 
   return fullName.replace(/^\./, '');
 }
 
-/** Whether a field that is not set becomes null instead of the default of its type. */
+/**
+ * Whether a scalar or enum that is not set becomes null instead of the default of its type. For a message, the result
+ * is true only if the field is `optional` in proto3.
+ */
 export function isOptional(field: MessageField, { optionalForProto2 }: ProtobufSettings): boolean {
   if (field.repeated || field.map || (field.partOf !== null && !field.partOf.isProto3Optional)) return false;
   const { proto3_optional: proto3Optional } = (field.options ?? {}) as { proto3_optional?: boolean };

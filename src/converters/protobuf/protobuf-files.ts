@@ -9,7 +9,7 @@ export type MessageType = import('protobufjs').Type;
 export type MessageField = import('protobufjs').Field;
 export type EnumType = import('protobufjs').Enum;
 
-/** The text is not a valid Protobuf schema. */
+/** A text is not a valid Protobuf schema, or a schema needs a name that Protobuf forbids. */
 export class ProtobufSchemaError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { ...options, scope: 'record', javaName: 'com.squareup.wire.schema.SchemaException' });
@@ -29,7 +29,7 @@ export function loadProtobuf(): Protobuf {
   return (library ??= loadOptional('protobufjs', 'ProtobufConverter') as Protobuf);
 }
 
-/** Files that schemas may import without a reference in the registry. */
+/** Files that schemas may import without a reference in the registry, in addition to those of the library. */
 const KNOWN_TEXTS: Readonly<Record<string, string>> = lookupTable({
   'confluent/meta.proto': `syntax = "proto3"; package confluent;
     import "google/protobuf/descriptor.proto";
@@ -47,7 +47,10 @@ const KNOWN_TEXTS: Readonly<Record<string, string>> = lookupTable({
     message TimeOfDay { int32 hours = 1; int32 minutes = 2; int32 seconds = 3; int32 nanos = 4; }`,
 });
 
-/** Parses a file and its imports, which are references or well-known files. Throws a ProtobufSchemaError if one is invalid. */
+/**
+ * Parses a file and its imports, which are references or well-known files. Throws a ProtobufSchemaError if a file is
+ * invalid.
+ */
 export function parseProtobuf(text: string, references: readonly ReferencedSchema[]): ProtobufFile {
   const { Root: RootType, Type } = loadProtobuf();
   const parsing = new ProtobufParsing();
@@ -78,7 +81,10 @@ function parse(text: string, root: Root) {
  */
 const MAX_STATEMENTS = 3000;
 
-/** Throws a ProtobufSchemaError if a block in braces has too many statements. Braces in comments and strings also count. */
+/**
+ * Throws a ProtobufSchemaError if the file or a block in braces has too many statements. Braces and semicolons in
+ * comments and strings also count.
+ */
 function requireShortBlocks(text: string): void {
   const outer: number[] = [];
   let statements = 0;

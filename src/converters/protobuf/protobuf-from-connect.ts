@@ -18,7 +18,10 @@ export function isUnion({ type, name, parameters }: Schema): boolean {
   return name?.startsWith(UNION_PREFIX) === true || parameters?.has(Parameter.generalizedUnion) === true;
 }
 
-/** The parameter with the symbols of an enum, if the schema represents an enum. */
+/**
+ * Name of the parameter that marks the schema of an enum; `undefined` if the schema does not represent an enum.
+ * Parameters whose names begin with this name and a dot contain the symbols.
+ */
 export function enumParameter({ type, parameters }: Schema, { generalized }: ProtobufSettings): string | undefined {
   if (type !== 'string' && type !== 'int32') return undefined;
   const parameter = generalized ? Parameter.generalizedEnum : Parameter.enum;
@@ -37,7 +40,10 @@ export function protobufName(name: string, { scrubInvalidNames }: ProtobufSettin
   );
 }
 
-/** The text of the Protobuf schema for a Connect schema. Its first message is the type of the values. */
+/**
+ * The text of the Protobuf schema for a Connect schema. For a struct, its first message is the type of the values; for
+ * other types, it contains all wrapper messages.
+ */
 export function describeProtobuf(schema: Schema, settings: ProtobufSettings): string {
   if (schema.type === 'struct') return new ProtobufText(settings).file(schema);
   if (schema.type === 'array' || schema.type === 'map') {
@@ -169,7 +175,10 @@ class ProtobufText {
     return this.#line(label + type, name, number, parameters, indent);
   }
 
-  /** A map with an unsupported key type is a repeated field of entries. Readers recognize it by the name of the message. */
+  /**
+   * A map is a repeated field of entries if Protobuf does not support its key type, or if its key or value needs
+   * parameters. Readers recognize such a map by the name of the entry message.
+   */
   #map(schema: Schema, name: string, open: OpenMessage, number: number, indent: string): string {
     const value = partOf(schema);
     const { keySchema = value } = schema;

@@ -34,8 +34,8 @@ export class MessageReader {
   /** The readers of fields by field number. */
   readonly #takes = new Map<number, Take>();
   /**
-   * Values of missing fields, by index. If a value is an object, a function creates it, so that structs do not share
-   * it.
+   * Values of missing fields, by index. Arrays, maps and structs are created by a function, so that records do not
+   * share them.
    */
   readonly #absent: (ConnectValue | (() => ConnectValue))[];
 

@@ -11,7 +11,7 @@ type Long = ReturnType<Reader['int64']>;
 export type ReadScalar = (reader: Reader) => ConnectValue;
 export type WriteScalar = (writer: Writer, value: ConnectValue) => unknown;
 
-/** Limit of the upper 32 bits of an integer, so that a number represents it exactly. */
+/** Limit of the upper 32 bits of a 64-bit integer, up to which a number represents the integer exactly. */
 const SMALL_HIGH = 1 << 20;
 
 /** Converts a 64-bit integer of the library, which is a number or two halves, to a bigint. */
@@ -22,7 +22,10 @@ export function readBigInt(long: Long): bigint {
   return (BigInt(high) << 32n) | BigInt(low >>> 0);
 }
 
-/** Returns a reader of a scalar as a value of a Connect schema. Unsigned 64-bit values beyond 2^63 become negative, as in Java. */
+/**
+ * Returns a reader of a scalar as a value of a Connect schema. Unsigned 64-bit values from 2^63 on become negative, as
+ * in Java.
+ */
 export function scalarReader(type: string, schema: Schema): ReadScalar {
   switch (type) {
     case 'int32':

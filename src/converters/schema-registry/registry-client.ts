@@ -52,9 +52,10 @@ interface Size {
 }
 
 /**
- * Client of the REST API of Confluent's schema registry. Immutable responses (the schema of an id, the id of a text under a
- * subject) are cached. Methods reject with an UnavailableError if no schema can be processed now, and with a
- * RegistryAnswerError if the registry rejects only this request.
+ * Client of the REST API of Confluent's schema registry. Immutable responses (the schema of an id, the id of a text
+ * under a subject) are cached, and so is the latest version of a subject, until it expires. Methods reject with an
+ * UnavailableError if the registry cannot be used now, with a RegistryAnswerError if it rejects only this request, and
+ * with a DataError if a schema with its references is too large.
  */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
@@ -246,7 +247,7 @@ export class RegistryClient {
 /** The registry at one URL rejected the credentials. If this was the last URL to be tried, the request is not retried. */
 class RefusedError extends SluiceError {}
 
-/** The registry may answer the same request later. */
+/** Whether the same request may succeed later. */
 function isTransient({ status }: RegistryAnswerError): boolean {
   return status === 408 || status === 429 || status >= 500;
 }

@@ -17,7 +17,7 @@ export const registryOptions = declareOptions({
     type: 'LIST',
     importance: 'HIGH',
     documentation:
-      'URLs of the schema registry, for example `https://registry-1:8081,https://registry-2:8081`. A URL may contain credentials. If a registry does not respond, the next URL is used.',
+      'URLs of the schema registry, for example `https://registry-1:8081,https://registry-2:8081`. The first URL may contain credentials, which apply to all URLs. If a registry is unavailable, the next URL is used.',
   },
   'auto.register.schemas': {
     type: 'BOOLEAN',
@@ -115,14 +115,15 @@ export const registryOptions = declareOptions({
     type: 'INT',
     default: 60_000,
     importance: 'LOW',
-    documentation: 'Milliseconds within which a connection to the registry must be established.',
+    documentation:
+      'Milliseconds for connecting to the registry. A whole request may take as long as this time and `http.read.timeout.ms` together.',
     validator: atLeast(1),
   },
   'http.read.timeout.ms': {
     type: 'INT',
     default: 60_000,
     importance: 'LOW',
-    documentation: 'Milliseconds within which the registry must respond to a request.',
+    documentation: 'Milliseconds for which a connected registry may send nothing before a request fails.',
     validator: atLeast(1),
   },
   'max.retries': {

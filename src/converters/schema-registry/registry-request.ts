@@ -10,7 +10,7 @@ export interface RegistryRequest {
   readonly body?: string;
 }
 
-/** The registry rejected a request; the message is the registry's. */
+/** The registry rejected a request. The message is that of the registry, followed by the error code. */
 export class RegistryAnswerError extends SluiceError {
   readonly status: number;
   /** Error code of the registry, whose five digits begin with an HTTP status; the HTTP status if the response has no code. */
@@ -29,8 +29,9 @@ export class RegistryAnswerError extends SluiceError {
 const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json';
 
 /**
- * Sends one request to one URL of the registry and resolves with the parsed response. Rejects with a RegistryAnswerError for a
- * status other than 2xx, or with the error of the HTTP client if there is no response.
+ * Sends one request to one URL of the registry and resolves with the parsed response. Rejects with a
+ * RegistryAnswerError for a status other than 2xx, with the error of the HTTP client if there is no response, and with
+ * another error if a response with status 2xx is not JSON.
  */
 export async function requestJson(
   base: URL,

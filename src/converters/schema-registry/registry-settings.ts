@@ -19,7 +19,10 @@ export interface RegistrySettings {
   readonly retryMaxWaitMs: number;
 }
 
-/** Reads a converter's settings for the registry client. Each may also have the prefix `schema.registry.`. */
+/**
+ * Reads a converter's settings for the registry client. All options except `request.header.X` may also have the prefix
+ * `schema.registry.`.
+ */
 export function registrySettings(config: ConnectorConfig): RegistrySettings {
   const properties = new PropertyReader({ ...config, ...withoutNamespace(config) });
   const urls = properties.list('url').map(parseUrl);

@@ -47,7 +47,10 @@ export interface SchemaFormat {
   reader(schema: RegisteredSchema, version: number | undefined): SchemaReader;
   /** The full name of a schema's record, for subject names. */
   recordName(schema: SchemaText): string | undefined;
-  /** Whether the value becomes a null message. Throws a DataError for a null that the schema does not allow. */
+  /**
+   * Whether the value is written as a message without a value. The Avro format throws a DataError for a null that the
+   * schema does not allow.
+   */
   isTombstone(schema: Schema | null, value: ConnectValue): boolean;
   /** The schema that is registered for values of a Connect schema. */
   describe(schema: Schema | null): SchemaText;

@@ -10,8 +10,8 @@ interface Failure {
 }
 
 /**
- * Caches the results of requests by key. Concurrent calls for one key share a request. The most recent `size` results are cached;
- * a failure is cached for a second.
+ * Caches the results of requests by key. Concurrent calls for one key share a request. Up to `size` results are cached,
+ * and up to `size` failures; a failure is cached for a second.
  *
  * unknown -> (fetch) in flight -> known, or failed -> (after a second) unknown
  */

@@ -21,8 +21,8 @@ export interface ClassArchiveOptions {
 
 /**
  * Returns the file of a JVM class archive (JEP 350) for these jars and this build of Java. It is created once, in about
- * 6 s, by starting and stopping a broker. Returns `undefined` if it cannot be created; the broker
- * then starts more slowly.
+ * 6 s, by starting and stopping a broker. Returns `undefined` if this fails; brokers then start more slowly. Rejects if
+ * the cache folder cannot be written.
  */
 export async function classArchive(options: ClassArchiveOptions): Promise<string | undefined> {
   const { java, classPath, cacheFolder, onProgress, signal, remove = removeFolder } = options;

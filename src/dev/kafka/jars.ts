@@ -44,8 +44,8 @@ export function cachedJars(environment: NodeJS.ProcessEnv, { name } = broker): s
 }
 
 /**
- * Downloads the jars with Maven and returns their folder. The folder is renamed when it is complete, so that an interrupted download
- * leaves nothing behind and concurrent downloads succeed.
+ * Downloads the jars with Maven and returns their folder. The folder gets its name when it is complete, so that an
+ * interrupted download is not mistaken for a complete one, and concurrent downloads succeed.
  */
 export async function fetchJars(
   environment: NodeJS.ProcessEnv,

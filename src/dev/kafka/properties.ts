@@ -1,4 +1,4 @@
-/** Location of a local broker. */
+/** Data folder and addresses of a local broker. */
 export interface BrokerPlace {
   readonly dataDir: string;
   readonly port: number;
@@ -20,8 +20,8 @@ export interface BrokerExtras {
 }
 
 /**
- * The properties of a one-node KRaft broker. It has static voters instead of a bootstrap list, so that the only voter elects itself
- * immediately, and the port of the controller may change between starts.
+ * The properties of a one-node KRaft broker. It has static voters instead of a bootstrap list, so that the only voter
+ * elects itself immediately, and the port of the controller may change between starts.
  */
 export function brokerProperties({
   dataDir,

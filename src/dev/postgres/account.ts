@@ -111,7 +111,7 @@ async function createUser(): Promise<Ids> {
   return ids;
 }
 
-/** The first folder above `path` that other users than its owner cannot access. */
+/** The outermost folder above `path` that users other than its owner and its group cannot enter. */
 function barrierTo(path: string): string | undefined {
   const above: string[] = [];
   for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {

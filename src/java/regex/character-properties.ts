@@ -1,7 +1,9 @@
 import type { CharTest } from './syntax.ts';
 import { lookupTable } from '../../data/lookup-table.ts';
 
-/** Finds character classes by the names of java.util.regex (`\p{…}`). All functions return `undefined` for unsupported names. */
+/**
+ * Character classes of java.util.regex (`\p{…}`). Functions that find a class return `undefined` for unsupported names.
+ */
 
 const HORIZONTAL = /^[ \t\xA0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000]$/u;
 const VERTICAL = /^[\n\x0B\f\r\x85\u2028\u2029]$/u;
@@ -131,7 +133,7 @@ export function posixTest(name: string, ignoreCase: boolean): CharTest | undefin
   return fromTable(UNICODE_CLASSES, name.toUpperCase(), ignoreCase);
 }
 
-/** `\p{Isname}`: a Unicode property, a category, or a script. */
+/** `\p{Isname}`: a Unicode property, a POSIX class for all of Unicode, any name of `\p{name}`, or a script. */
 export function unicodePropertyTest(name: string, ignoreCase: boolean): CharTest | undefined {
   const upper = name.toUpperCase();
   return (

@@ -12,8 +12,8 @@ export class ReplacementError extends Error {
 }
 
 /**
- * Expands a replacement with the groups of a match (Matcher.appendReplacement): `$1` with further digits while such a group exists,
- * `${name}`, and a backslash before literal characters.
+ * Expands a replacement with the groups of a match (Matcher.appendReplacement): `$1`, with further digits as long as a
+ * group with that number exists; `${name}`; and a backslash before a literal character.
  */
 export function expandReplacement(
   replacement: string,

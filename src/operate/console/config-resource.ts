@@ -187,9 +187,10 @@ export function configResource({
         answer(context, 201, { name });
       },
     },
-    // The query parameter `connector` names the connector whose stored values replace each `MARK`. If an address in the
-    // configuration differs from the stored address, neither secrets nor values of config providers are sent to it. A
-    // read-only console does not resolve variables, and connects only with the stored configuration.
+    // The query parameter `connector` names the connector whose stored values replace each `MARK`. If an address or a
+    // class differs from the stored one, stored secrets and values of variables may have to be withheld from it
+    // (`withheld`); then the validation connects to no system. A read-only console does not resolve variables, and
+    // connects only with the stored configuration.
     {
       method: 'PUT',
       path: '/ui/connector-plugins/:plugin/validate',
@@ -246,7 +247,8 @@ export function configResource({
         answer(context, 200, tables);
       },
     },
-    // Examines the systems that the configuration names, under the same rules as `…/validate`.
+    // Examines the systems that the configuration names. If secrets have to be withheld (see `…/validate`), the answer
+    // is 400.
     {
       method: 'PUT',
       path: '/ui/connector-plugins/:plugin/connection',
@@ -278,7 +280,9 @@ export function configResource({
   ];
 }
 
-/** The tables that a source with this connection could read. Options that do not concern the connection may be missing. */
+/**
+ * The tables that a source with this connection could read. Options that do not concern the connection may be missing.
+ */
 async function sourceTables(
   validation: ConnectorValidation,
   pluginName: string,
@@ -314,7 +318,7 @@ function withheldFrom({ config, kept, stored = {} }: Completed, isReadOnly: bool
   return { keys: [...new Set([...held.keys, ...variables])], because: held.because };
 }
 
-/** @throws RequestError 400 if secrets are withheld, because `what` needs them */
+/** @throws RequestError 400 if secrets are withheld that are needed to do `what` */
 function requireGiven({ keys }: Withheld, what: string): void {
   if (keys.length > 0) throw new RequestError(400, `Enter ${keys.join(', ')} to ${what}`);
 }

@@ -12,7 +12,8 @@ const MAX_AGE_MS = 1000;
 const isFlow = validatorOf<WorkerFlow>(WORKER_FLOW);
 
 /**
- * `/ui/connectors/{connector}/flow`: the figures of each stage of a connector, from each worker that has tasks of it.
+ * `/ui/connectors/{connector}/flow`: the figures of each stage of a connector, from each worker that has its tasks or,
+ * for a sink that does not read, its lag.
  */
 export function connectorFlowResource(
   herder: Herder,

@@ -19,7 +19,10 @@ const BEAT = Buffer.from(': still here\n\n');
 
 const isPart = validatorOf<LogPart>(LOG_PART);
 
-/** `/ui/connectors/{connector}/log`: new log lines of a connector, from all workers that have tasks of it. */
+/**
+ * `/ui/connectors/{connector}/log`: the kept log lines of a connector, then each new one, from this worker and from all
+ * workers that have tasks of the connector.
+ */
 export function connectorLogResource(
   herder: Herder,
   health: ConnectorHealth,

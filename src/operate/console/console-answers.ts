@@ -24,8 +24,8 @@ import { KEY_DIFFERENCE } from '../history/history-answers.ts';
  */
 
 /**
- * Maximum number of items of each list in the answer of another worker. Objects may have more members, because the
- * other worker may be of a later version.
+ * Maximum number of items of each list in the `WORKER_DETAIL` of another worker. Objects may have more members, because
+ * the other worker may be of a later version.
  */
 const MAX_ITEMS = 10_000;
 

@@ -19,8 +19,8 @@ const CHANGE_MS = 500;
 const DOUBT_MS = 1000;
 
 /**
- * Reads the state of all connectors while a console is open: every five seconds, and sooner after a change of state or
- * if a worker does not answer. All consoles share the same reads.
+ * Reads the state of all connectors while a console is open: five seconds after the last read, or sooner after a change
+ * of state or if a worker has only just stopped answering. All consoles share the same reads.
  */
 export class FleetFeed {
   readonly #listeners = new Set<Listener>();

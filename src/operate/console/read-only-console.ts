@@ -8,7 +8,7 @@ const READING =
 
 /**
  * Refuses requests under `/ui` that may write. Previews are refused because they write and roll back; lists of tables
- * are refused too. Called if `console.read.only` is set.
+ * and examinations of connections are refused too. Called if `console.read.only` is set.
  * @throws RequestError 403
  */
 export function refuseWrites({ method, path }: Context): void {

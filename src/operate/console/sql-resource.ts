@@ -149,7 +149,7 @@ async function respond(
   });
 }
 
-/** Reads the whole answer. Answers with rows are streamed instead. */
+/** Reads the whole answer. Successful answers to statements are streamed instead. */
 function whole(context: Context, response: IncomingMessage): Promise<HttpAnswer> {
   return reached(goneSignal(context), async () => ({
     status: response.statusCode ?? 0,
@@ -197,7 +197,7 @@ function shortened(text: string): string {
   return text.length > MAX_FAILURE ? `${text.slice(0, MAX_FAILURE)}…` : text;
 }
 
-/** The reason of a failure. For several statements, the reason of each one that failed. */
+/** The reason of a failure. For several statements, the reasons of the first `MAX_DESCRIBED` that failed. */
 function descText(desc: unknown): string {
   if (Array.isArray(desc)) {
     if (desc.length === 1) return String(desc[0]);

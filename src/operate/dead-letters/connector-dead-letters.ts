@@ -40,7 +40,7 @@ const MAX_TEXT = 2_000;
 const MAX_PREVIEWED = 100;
 const MAX_PREVIEWED_BYTES = 16_000_000;
 
-/** Groups, previews and details of dead-letter records. Nothing is written and nothing is committed. */
+/** Groups, previews and details of dead-letter records. Nothing is stored, and no offsets are committed. */
 export class ConnectorDeadLetters {
   readonly #dependencies: ConnectorDeadLettersDependencies;
 
@@ -97,7 +97,8 @@ export class ConnectorDeadLetters {
    * Previews a replay of the first records of a selection, until there are 100 of them or they have 16 MB. Returns the
    * outcome of each as JSON text without secrets. `chain`: options of transforms and predicates that replace those of
    * the connector.
-   * @throws RequestError 404: no such connector, or it has no dead-letter topic; 400: the configuration is not valid
+   * @throws RequestError 404: no such connector, or it has no dead-letter topic; 400: it is not a sink, or the
+   * configuration is not valid
    */
   async preview(
     connector: string,
@@ -130,7 +131,8 @@ export class ConnectorDeadLetters {
   /**
    * One dead-letter record as JSON text: the decoded record, the first 64 KiB of its key and value, the fault, and the
    * headers of the original record (at most 1,000).
-   * @throws RequestError 404: the connector has no such dead-letter record
+   * @throws RequestError 404: no such connector, or it has no such dead-letter record; 400: it is not a sink, or its
+   * configuration is not valid
    */
   async record(connector: string, partition: number, offset: number, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);

@@ -62,7 +62,8 @@ export class ConnectorReplays {
    * Starts a replay, which sends dead-letter records through the pipeline of a sink again. It does not include records
    * that are written to the topic after this call.
    * @throws RequestError 404: no such connector, it has no dead-letter topic, or the topic has no record of the
-   * selected group; 400: the configuration is not valid; 409: a replay is running
+   * selected group; 400: it is not a sink, its configuration is not valid, or the selection is too large; 409: a replay
+   * is running, or the connector has no tasks
    */
   async begin(connector: string, { selection, chain, rate, by }: ReplayOrder): Promise<string> {
     const { directory, requests, replays, validation, reader, readings } = this.#dependencies;

@@ -3,14 +3,17 @@ import type { DeadLetterRecord } from './dead-letter-record.ts';
 
 /** The properties that the records of one group share. */
 export interface DeadLetterGroupKey {
-  /** `UNKNOWN`: the records have no context headers. */
+  /** `UNKNOWN`: the records have no header with the stage. */
   readonly stage: string;
   /** The exception class, if the records have no SQLSTATE. */
   readonly class: string | undefined;
   readonly sqlstate: string | undefined;
   readonly table: string | undefined;
   readonly column: string | undefined;
-  /** The message with its variable parts replaced by `…`; absent if the SQLSTATE and the table are sufficient. */
+  /**
+   * The message with its variable parts replaced by `…`; absent if there is none, or if both SQLSTATE and table are
+   * known.
+   */
   readonly message: string | undefined;
 }
 

@@ -56,7 +56,7 @@ export class DeadLetterReader {
    * Calls `onRecord` with each selected record, in offset order per partition, up to the end of the topic at the time
    * of the call. The next record waits until `onRecord` has resolved; if `onRecord` returns `false`, no more records
    * are read. Records of other connectors in the same topic are skipped; records without context headers count as this
-   * connector's. If the signal aborts, reading ends early, and `hasMore` is true.
+   * connector's. If the signal aborts, reading ends early, and `hasMore` says whether records are left.
    * @throws RequestError 404: the connector has no dead-letter topic
    */
   async readDeadLetters(

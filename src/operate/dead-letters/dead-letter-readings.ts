@@ -39,7 +39,7 @@ export type DeadLetterReading =
   | (TopicReading & { readonly kind: 'failed records'; readonly replay: StoredReplay });
 
 /**
- * Requests the contents of a connector's dead-letter topic from the thread that reads topics. If the connector does not
+ * Requests the contents of a connector's dead-letter topic from a thread that reads topics. If the connector does not
  * exist, the methods without the parameter `config` reject with a RequestError 404.
  */
 export class DeadLetterReadings {

@@ -105,7 +105,7 @@ function causeOf(headerText: (key: string) => string | undefined): string | unde
   return start < 0 ? undefined : trace.slice(start + CAUSED_BY.length).split('\n', 1)[0];
 }
 
-/** `headerText` returns the text of a header; `undefined`: there is no such header. */
+/** The position of the original record, from its context headers; `undefined` if one of them is missing. */
 function recordOrigin(headerText: (key: string) => string | undefined): RecordOrigin | undefined {
   const topic = headerText(`${CONTEXT_PREFIX}topic`);
   const [partition, offset] = [

@@ -10,8 +10,8 @@ const MAX_BUCKETS = 60;
 const FIRST_BUCKET_MS = 1000;
 
 /**
- * Counts the records of groups over time. All groups share one time axis, which is extended to include every time. If it
- * would have more than 60 buckets, all buckets become twice as long until it has no more.
+ * Counts the records of groups over time. All groups share one time axis of at most 60 buckets. If a time would need
+ * more buckets, the length of all buckets is doubled until the time fits.
  */
 export class GroupTimes {
   /** By group, then by the number of the bucket since the epoch. */

@@ -13,7 +13,7 @@ interface ConnectorTopic {
 
 /** Time limit of the search for records of a selection. */
 const FIND_TIMEOUT_MS = 30_000;
-/** Limits of counting the records that failed again after a replay was interrupted. */
+/** Limits of `countFailedRecords`, which is called at the end of a replay that was resumed. */
 const MAX_COUNTED = 5_000_000;
 const COUNT_TIMEOUT_MS = 60_000;
 /** Number of offsets that one bitmap of an `OffsetSet` covers. */

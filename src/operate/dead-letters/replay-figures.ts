@@ -3,7 +3,7 @@ import { deliveredOf, type StoredReplay } from './stored-replay.ts';
 
 const OUTCOMES = ['delivered', 'dropped', 'failed'] as const;
 
-/** Records that replays have sent from this worker, by outcome. */
+/** Records that replays on this worker have processed, by outcome. */
 type ReplayedRecords = Record<(typeof OUTCOMES)[number], number>;
 
 /** Counts of the replays on this worker since its start, by connector. */

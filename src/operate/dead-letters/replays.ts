@@ -256,8 +256,8 @@ export class Replays implements HerderListener {
   }
 
   /**
-   * The number of records that failed again. If a task of the replay was killed, it may not have reported its last
-   * failures, so the records are counted in the dead-letter topic.
+   * The number of records that failed again. If the replay was resumed, its previous task may not have reported its
+   * last failures, so the records are counted in the dead-letter topic.
    */
   async #countFailed(connector: string, replay: StoredReplay): Promise<number> {
     if (replay.isResumed !== true || this.#replayEnd === undefined) return replay.failed;
@@ -309,7 +309,7 @@ function reasonOf(trace: string): string {
 
 /**
  * The assignment of the replay's task. It has the configuration of the connector, with the transforms and the rate
- * limit of the replay. With `errors.tolerance=all`, it does not end at the first error.
+ * limit of the replay, and with `errors.tolerance=all`, so that the replay does not end at the first error.
  */
 function assignment(connector: string, desired: ConnectorState, replay: StoredReplay): TaskAssignment {
   const { id, topic, group, partitions, selection, rate, chain } = replay;

@@ -115,7 +115,7 @@ export function replayView(replay: StoredReplay): ReplayAnswer {
   return {
     ...rest,
     partitions: partitions.map(({ partition, from, next, end }) => ({ partition, from, next, end })),
-    // The options of the transforms may contain secrets.
+    // Only the names of the transforms are shown, because their options may contain secrets.
     transforms: chain === null ? null : (chain['transforms'] ?? ''),
     selected,
     delivered: deliveredOf(replay),

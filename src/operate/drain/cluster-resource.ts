@@ -128,7 +128,7 @@ function workerView(
   return { worker_id: workerId, url, is_leader: workerId === leaderId, state, connectors, tasks };
 }
 
-/** The threads of this worker, each with its tasks. A task that is starting has no thread yet. */
+/** The threads of this worker, each with its tasks. A task that waits for a thread is left out. */
 function threadsView(views: readonly ThreadView[], places: ReadonlyMap<string, ThreadName>) {
   return views.map(({ thread, purpose, loopDelaySeconds }) => ({
     thread,

@@ -39,7 +39,7 @@ export const FLEET_ROW = objectOf({
   topics: described(TEXT, 'topics or topics.regex of a sink; topics that a source has written'),
   tables: described(
     TEXT,
-    'table of a sink, if its configuration determines it; table.include or query.name of a source',
+    'table of a sink, if its configuration determines it; query.name, table.include or table.include.list of a source',
   ),
   rate: described(nullable(NUMBER), 'records a second in the last five seconds; null: no task is running'),
   lag: described(nullable(NUMBER), 'records that are not delivered; null: unknown'),
@@ -93,7 +93,7 @@ export const WORKER_FLOW = withMore(
     'deliveredRate?': described(NUMBER, 'records that are stored; absent: the worker is of an earlier version'),
     taskMicroseconds: described(nullable(NUMBER), 'mean time of put or poll for one record; null: there was no record'),
     stages: limited(arrayOf(STAGE), MAX_ITEMS),
-    'areStagesInPut?': BOOLEAN,
+    'areStagesInPut?': described(BOOLEAN, 'the task converts and transforms records within put'),
     errors: described(INTEGER, 'records that have failed in any stage'),
     topics: limited(arrayOf(withMore(objectOf({ name: TEXT, partitions: INTEGER, lag: nullable(NUMBER) }))), MAX_ITEMS),
     tables: described(
@@ -106,7 +106,7 @@ export const WORKER_FLOW = withMore(
         arrayOf(withMore(objectOf({ name: TEXT, state: TEXT, 'error?': TEXT, counts: mapOf(NUMBER) }))),
         MAX_ITEMS,
       ),
-      'tables that a source reads',
+      'tables that a source reads, or missing topics that a sink waits for',
     ),
   }),
 );

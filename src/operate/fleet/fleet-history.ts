@@ -38,7 +38,7 @@ interface Ring {
 }
 
 /**
- * The last hour of each connector, with a point at most every five seconds, from the reports of its tasks on this
+ * The last hour of each connector, with a point about every five seconds, from the reports of its tasks on this
  * worker. Each connector has a ring of floats; connectors beyond the maximum number of rings have no history.
  */
 export class FleetHistory {
@@ -63,7 +63,7 @@ export class FleetHistory {
       if (this.#samples - lastSlot > POINTS) this.#rings.delete(connector);
   }
 
-  /** The points of a connector; none if it has run nothing here within the last hour. */
+  /** The points of a connector; none if this worker has recorded nothing about it within the last hour. */
   series(connector: string): ConnectorHistory {
     const ring = this.#rings.get(connector);
     const order = ring === undefined ? [] : this.#order();

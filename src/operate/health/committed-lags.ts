@@ -25,9 +25,9 @@ const MAX_TOPICS = 200;
 export const READING: ReadonlySet<string> = new Set(['RUNNING', 'PAUSED']);
 
 /**
- * Reads the lags of this worker's sinks that have no reading task because they are stopped, failed or unassigned. The
- * lags of other sinks are reported by their tasks. The offsets of each such sink are read every five seconds, or less
- * often if there are more than twenty. The sinks are read one after another.
+ * Reads the lags of this worker's sinks without a reading task: they are stopped, or all their tasks are failed or
+ * unassigned. The lags of other sinks are reported by their tasks. The offsets of each such sink are read every five
+ * seconds, or less often if there are more than twenty. The sinks are read one after another.
  */
 export class CommittedLags {
   readonly #directory: Pick<ConnectorDirectory, 'names' | 'status'>;

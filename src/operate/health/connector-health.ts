@@ -108,7 +108,10 @@ export class ConnectorHealth implements HerderListener {
     return { tasks: placed.map(({ figures }) => figures), committed: committed === undefined ? [] : [committed] };
   }
 
-  /** The figures of all tasks on this worker, with at most one partition and one missing topic for each task. */
+  /**
+   * The figures of all tasks on this worker in a short form: each task has at most one partition and one missing topic,
+   * and no empty topics; each committed lag has at most one topic.
+   */
   async allOwnFigures(): Promise<WorkerFigures> {
     const placed = await this.#own(this.#statuses());
     const tasks = placed.map(({ connector, figures }) => ({
@@ -135,8 +138,8 @@ export class ConnectorHealth implements HerderListener {
   }
 
   /**
-   * Verdicts on the connectors that have tasks or a failed instance on this worker, from these alone. `reports`: the
-   * current reports of the tasks.
+   * Verdicts on the connectors that have tasks or a failed instance on this worker, from the figures of this worker
+   * alone. `reports`: the current reports of the tasks.
    */
   async ownVerdicts(reports: readonly TaskReport[]): Promise<readonly Pick<HealthView, 'name' | 'verdict'>[]> {
     const statuses = this.#ownParts(this.#statuses());
@@ -161,7 +164,7 @@ export class ConnectorHealth implements HerderListener {
 
   /**
    * The summary of all connectors. Without `ask`, the summary includes only the connectors that have tasks or a failed
-   * instance on this worker, and is computed from these alone.
+   * instance on this worker, and is computed from the figures of this worker alone.
    */
   async summary(ask: AskWorker | undefined): Promise<HealthSummary> {
     const isOwn = ask === undefined;
@@ -340,8 +343,8 @@ function workersOf({ type, connector, tasks }: ConnectorState): readonly string[
 }
 
 /**
- * If no task reads, the lag is that of the committed offsets of the connector. If there is only one task, the task has
- * this lag too.
+ * If no task reports a lag, the lag is that of the committed offsets of the connector. If there is only one task, the
+ * task gets this lag too.
  */
 function withLag(
   tasks: readonly TaskFigures[],

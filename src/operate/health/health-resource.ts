@@ -9,13 +9,16 @@ import { RequestError } from '../../errors.ts';
 import { askerOf, type OtherWorkers } from '../workers/other-workers.ts';
 import { answer, flag, pathName, queryText, type Context, type Route } from '../../rest/resource.ts';
 
-/** Routes that Connect does not have: the verdict on each connector, its reasons, and the figures from which it is derived. */
+/**
+ * The verdict on each connector, its reasons, and the figures from which it is derived. Connect does not have these
+ * routes except `/health`, which it has without the parameters.
+ */
 export function healthResource(herder: Herder, health: ConnectorHealth, others: OtherWorkers): readonly Route[] {
   const running = new Map<string, Promise<HealthSummary>>();
 
   /**
-   * Requests that arrive while a summary is being computed share it, so that many clients cost the other workers one
-   * request.
+   * Requests with the same credentials that arrive while a summary is being computed share it, so that many clients
+   * cost the other workers one request.
    */
   const summary = async (context: Context): Promise<HealthSummary> => {
     const isLocal = flag(context, 'local');

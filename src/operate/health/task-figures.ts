@@ -24,8 +24,8 @@ interface Samples {
   /** Sink tasks: since when the task has no partition. */
   withoutPartitionsSinceMs: number | undefined;
   /**
-   * Set while the task is behind and receives nothing: since when, and the number of records that it had received by
-   * then.
+   * Set while the task is behind although it has no records to deliver: since when it has received nothing, and the
+   * number of records that it had received by then.
    */
   unread: { readonly sinceMs: number; readonly records: number } | undefined;
 }
@@ -53,7 +53,7 @@ export class TaskFiguresWatch {
     this.#listener = listener;
   }
 
-  /** Tasks on this worker, including those that are starting, by `connector-task`. */
+  /** Keys (`connector-task`) of the tasks that have a thread on this worker, including those that are starting. */
   tasks(): ReadonlySet<string> {
     return new Set(this.#places().keys());
   }

@@ -19,7 +19,7 @@ export class VerdictTimes {
 
   /**
    * Since when the connector has the verdict, in milliseconds since the epoch. A stall begins when the longest wait
-   * began. A failure that was not seen to begin is dated by the restart states of what has failed.
+   * began. If the connector had already failed when this worker first saw it, the restart states give the time.
    */
   since(
     name: string,

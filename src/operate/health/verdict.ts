@@ -2,8 +2,9 @@ import { restartClause, type RestartView } from '../restarts/restart-view.ts';
 import type { Verdict } from './verdicts.ts';
 
 /**
- * Figures of a task. If the worker of the task does not answer or the task does not run, optional members are absent, and the
- * others are 0, empty or `null`.
+ * Figures of a task. If the worker of the task does not answer or the task does not run, only `task`, `state`, `worker`
+ * and `silentMs` are known; the other members are absent, 0, empty or `null`. The only task of a sink that does not
+ * read may have the lag of the committed offsets.
  */
 export interface TaskFigures {
   readonly task: number;
@@ -19,7 +20,10 @@ export interface TaskFigures {
   readonly lastDeliveredAt: string | null;
   /** Sink tasks: duration in milliseconds of the last `put` that delivered records. */
   readonly lastPutMs?: number | undefined;
-  /** Milliseconds for which records have been waiting while none was delivered; 0 if none waits. */
+  /**
+   * Milliseconds for which records, or a start or poll of the task, have been waiting while nothing was delivered; 0 if
+   * nothing waits.
+   */
   readonly waitedMs: number;
   /** How often `put` or `poll` has requested a retry. */
   readonly retries: number;
@@ -27,7 +31,7 @@ export interface TaskFigures {
   readonly missingTopics: readonly string[];
   /** Sink tasks: topics that have never had a record in any of the task's partitions; absent: none. */
   readonly emptyTopics?: readonly string[] | undefined;
-  /** Why the task is blocked, as the task reports it. */
+  /** Why the task is blocked; `null`: it is not, or the cause is not known. */
   readonly cause: string | null;
   /** Parts of the task (tables of a source) that it cannot process while it continues with the others; absent: none. */
   readonly failedParts?: FailedParts | undefined;
@@ -37,7 +41,7 @@ export interface TaskFigures {
   readonly throttledMs?: number | undefined;
   /** Sink tasks: milliseconds for which the task has had no partition. */
   readonly withoutPartitionsMs?: number | undefined;
-  /** Sink tasks: `false` during a rebalance of the consumer group. */
+  /** Sink tasks: whether the consumer has an assignment from its group, even an empty one. */
   readonly isInGroup?: boolean | undefined;
   /** Sink tasks: milliseconds since an offset commit began, if no commit has succeeded since. */
   readonly uncommittedMs?: number | undefined;
@@ -60,7 +64,7 @@ export interface ConnectorFigures {
   readonly silentWorkers: readonly string[];
   /** Whether a sink lists its topics instead of matching them by a pattern. */
   readonly listsTopics?: boolean | undefined;
-  /** Whether the tasks are only those of one worker. */
+  /** Whether `tasks` leaves out the connector's tasks on other workers. */
   readonly isPartial?: boolean | undefined;
   /** Restart states of the failed connector instance and the failed tasks. */
   readonly restarts?: readonly RestartView[];
@@ -229,8 +233,9 @@ function unusedTopics({ tasks, silentWorkers, listsTopics = false, isPartial = f
 }
 
 /**
- * The finding about a sink without any partition. `undefined` if one of its tasks has a partition: the other tasks may
- * be idle because there are more tasks than partitions.
+ * The finding about a sink without any partition. `undefined` if the figures of some tasks are not known or a task is
+ * not RUNNING, and if one of its tasks has a partition: the others may be idle because there are more tasks than
+ * partitions.
  */
 function withoutPartitions({ type, tasks, silentWorkers, isPartial = false }: ConnectorFigures) {
   const running = tasks.filter(({ state }) => state === 'RUNNING');
@@ -249,7 +254,7 @@ function withoutWork({ state, tasks }: ConnectorFigures): string | undefined {
   if (state === 'UNASSIGNED') return 'No worker has the connector.';
   if (tasks.length === 0) return 'The connector has no tasks.';
   const isNowhere = tasks.every((task) => task.state === 'UNASSIGNED');
-  return isNowhere ? 'No task runs: the tasks have just been made, or no worker has them.' : undefined;
+  return isNowhere ? 'No task runs: the tasks have just been created, or no worker has them.' : undefined;
 }
 
 function uncommittedText({ task, uncommittedMs = 0 }: TaskFigures): string {
@@ -281,15 +286,15 @@ const WRAPPERS =
 const PACKAGE = /^(?:[a-z][\w$]{0,60}\.){1,12}(?=[A-Z])/;
 
 /**
- * An error of Node.js itself, such as `connect ECONNREFUSED 127.0.0.1:1`. The errors around it name the server that could
- * not be reached.
+ * An error of Node.js itself, such as `connect ECONNREFUSED 127.0.0.1:1`. The errors around it name the server that
+ * could not be reached.
  */
 const SYSTEM_ERROR = /^java\.lang\.RuntimeException: [a-z]{1,30} E[A-Z]{3,30}\b/;
 
 /**
- * The innermost cause in a trace, because the outer causes only say that the task ended, not why. An error of Node.js does
- * not name the server. If it is the innermost cause, the cause around it is used instead, or the outermost of several
- * consecutive causes of that class. If the trace names the record, the position of the record is appended.
+ * The innermost cause in a trace, because the outer causes only say that the task ended, not why. An error of Node.js
+ * does not name the server. If it is the innermost cause, the cause around it is used instead, or the outermost of
+ * several consecutive causes of that class. If the trace names the record, the position of the record is appended.
  */
 function causeOf(trace: string | null): string {
   const text = trace ?? '';

@@ -1,4 +1,4 @@
-/** The status of a connector in one word: the first of these that applies. */
+/** The status of a connector in one word. The list has the worst first; `judge` decides which verdict applies. */
 export const VERDICTS = [
   'FAILED',
   'STALLED',

@@ -29,7 +29,7 @@ export interface DifferenceToToday {
 export interface DeletedConnector {
   readonly connector: string;
   readonly atMs: number;
-  /** The last change whose configuration can be restored. */
+  /** Number of the last change before the deletion; `undefined` if its configuration was not kept. */
   readonly restores: number | undefined;
 }
 

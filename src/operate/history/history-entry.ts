@@ -5,7 +5,7 @@ import type { StoredJson } from '../../herder/stores/own-store.ts';
 /** Changes whose entry includes the configuration. */
 export const CONFIG_CHANGES: ReadonlySet<Change> = new Set(['found', 'created', 'changed', 'restored']);
 
-/** A configuration of the config topic, in which Java workers may write null values. */
+/** A configuration in the config topic. Java workers may have written null values. */
 export type KeptConfig = Readonly<Record<string, string | null>>;
 
 /** One change of a connector. */

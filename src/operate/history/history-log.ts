@@ -42,7 +42,7 @@ type StoredEntry = readonly [key: string, stored: StoredJson];
 const WRITES_AT_ONCE = 100;
 const STATE_CHANGES = { STARTED: 'resumed', PAUSED: 'paused', STOPPED: 'stopped' } as const;
 
-/** The history entries of all connectors in OwnStore. Writes are made one after another. */
+/** The history entries of all connectors in OwnStore. Calls that write are performed one after another. */
 export class HistoryLog {
   readonly #dependencies: HistoryLogDependencies;
   readonly #queue = new SerialQueue();
@@ -51,7 +51,7 @@ export class HistoryLog {
     this.#dependencies = dependencies;
   }
 
-  /** Whether any entry is kept. */
+  /** Whether changes are recorded: `history.max.changes` is not 0. */
   get isOn(): boolean {
     return this.#dependencies.maxChanges > 0;
   }
@@ -83,7 +83,7 @@ export class HistoryLog {
     return { connector, config, state, changedAt: configs.changedAt(connector) ?? 0 };
   }
 
-  /** Appends an entry with the present configuration and state of the connector. */
+  /** Appends an entry with the present state of the connector and, for `CONFIG_CHANGES`, its present configuration. */
   async append(origin: ChangeOrigin, what: Change): Promise<void> {
     const snapshot = this.snapshot(origin.connector);
     const atMs = Date.now();

@@ -12,8 +12,8 @@ export async function passwordKeys(config: KeptConfig, plugins: PluginRegistry):
 }
 
 /**
- * Keys whose values must not be shown. If neither a plugin nor Kafka's clients declare the key, its name and its value
- * decide.
+ * Keys whose values must not be shown, because their declared type, their name or the value indicates a secret
+ * (`isSecretValue`).
  */
 export async function secretKeys(config: KeptConfig, plugins: PluginRegistry): Promise<ReadonlySet<string>> {
   const typeOf = await optionTypes(config, plugins);

@@ -1,7 +1,7 @@
 import type { HistoryEntry } from './history-entry.ts';
 
 const BYTES_PER_CONNECTOR = 1024 * 1024;
-/** Maximum number of entries of a connector without a configuration, such as pauses and restarts. */
+/** Maximum number of a connector's entries that have no configuration, such as those of pauses and restarts. */
 const STATE_CHANGES = 50;
 const OVERALL = { entries: 10_000, bytes: 32 * 1024 * 1024 };
 

@@ -88,7 +88,10 @@ export class BackwardReader {
     return newest;
   }
 
-  /** Reads one window of each partition. If the windows have too many bytes, they are made smaller. */
+  /**
+   * Reads one window of each partition. If the windows have too many bytes, smaller windows or fewer partitions are
+   * read.
+   */
   async #readWindows(
     partitions: readonly ReadPartition[],
     keep: (record: ConsumedRecord) => Promise<boolean>,

@@ -16,7 +16,7 @@ const SHOWN_PART = anyOf(
   objectOf({
     kind: enumOf(['text', 'json']),
     text: TEXT,
-    'cut?': described(INTEGER, 'number of characters, if the text is shortened'),
+    'cut?': described(INTEGER, 'number of characters of the whole text; absent: the text is not shortened'),
   }),
   objectOf({
     kind: enumOf(['hex']),

@@ -32,8 +32,8 @@ export class MessageDecoder {
   }
 
   /**
-   * The whole text of a key or value; `undefined`: it cannot be decoded. Throws an UnavailableError if a service that
-   * the converter needs is unreachable.
+   * The whole text of a key or value; `null`: the record has none; `undefined`: it cannot be decoded. Throws an
+   * UnavailableError if a service that the converter needs is unreachable.
    */
   async textOf(which: 'key' | 'value', record: ConsumedRecord): Promise<string | null | undefined> {
     try {
@@ -85,8 +85,8 @@ export class MessageDecoder {
 }
 
 /**
- * Texts are unchanged, bytes become text if they are UTF-8, and other values become JSON without schemas. Numbers keep
- * every digit.
+ * Texts are unchanged. Bytes become text if they are UTF-8 without NUL characters; otherwise they become hexadecimal.
+ * Other values become JSON without schemas, in which numbers keep every digit.
  */
 function partText({ schema, value }: SchemaAndValue): { kind: 'text' | 'json' | 'hex'; text: string | null } {
   if (value === null) return { kind: 'text', text: null };

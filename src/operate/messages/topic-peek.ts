@@ -71,7 +71,7 @@ const READ_MS = 8000;
 const CLOSE_MS = 2000;
 interface Extent extends Pick<Bounds, 'maxRecords' | 'maxWindowBytes'> {
   readonly window: number;
-  /** Whether a window is as large as possible, although a page has few records. */
+  /** Whether to read whole windows. Otherwise, a window is not larger than a page needs. */
   readonly isSearch: boolean;
 }
 
@@ -100,8 +100,8 @@ export class TopicPeek {
 
   /**
    * A page of messages as JSON text without secrets. `signal` aborts when the client no longer waits.
-   * @throws RequestError 404: no such connector; 400: it has no such topic or partition; 403: it is a source, and
-   * topics are not tracked
+   * @throws RequestError 404: no such connector; 400: it has no such topic or partition, it has too many partitions, or
+   * its configuration is not valid; 403: it is a source, and topics are not tracked
    */
   async page(connector: string, query: PeekQuery, signal: AbortSignal): Promise<string> {
     const ready = await readyConnector(connector, this.#dependencies, FOR_READING);
@@ -110,7 +110,8 @@ export class TopicPeek {
 
   /**
    * A preview of what the connector would do with one message; see `ConnectorPreview`.
-   * @throws RequestError 404: no such connector, or no such message; 400: the connector is not a sink
+   * @throws RequestError 404: no such connector, or no such message; 400: the connector is not a sink, has no such
+   * topic or partition, or its configuration is not valid
    */
   async preview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
     const ready = await readyConnector(connector, this.#dependencies, FOR_READING);

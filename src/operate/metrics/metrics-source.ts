@@ -19,8 +19,8 @@ export interface MetricsSource {
   readonly committedLags: Pick<CommittedLags, 'all'>;
   taskReports(): Promise<readonly TaskReport[]>;
   /**
-   * Verdicts on the connectors that have tasks on this worker, from these tasks alone. `reports`: their current
-   * reports.
+   * Verdicts on the connectors that have tasks or a failed instance on this worker, from the figures of this worker
+   * alone. `reports`: the current reports of the tasks.
    */
   verdicts(reports: readonly TaskReport[]): Promise<readonly { readonly name: string; readonly verdict: Verdict }[]>;
   /** Counts of starts of connectors and tasks, by attribute of `connect-worker-metrics`. */

@@ -36,7 +36,10 @@ function exactNumber(text: string, integral: boolean): JsonNumber {
   return new JsonNumber(text, integral);
 }
 
-/** Converts the body to objects, down to the messages, whose contents stay as they were read. */
+/**
+ * Converts the body to plain objects and numbers. Only keys, values and header values of messages stay as they were
+ * read.
+ */
 function bodyOf(tree: JsonTree): unknown {
   if (!(tree instanceof Map)) return numberOf(tree);
   const body = new Map<string, unknown>(tree);

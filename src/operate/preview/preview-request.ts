@@ -12,7 +12,7 @@ export interface StoredConnector {
 
 export interface PreviewRequest {
   readonly config: RawConnectorConfig;
-  /** The existing connector with the name in `config`; absent: there is none. */
+  /** The existing connector that the preview is about; absent: there is none. */
   readonly stored?: StoredConnector | undefined;
   readonly messages?: readonly SampleMessage[] | undefined;
   /** Consumed records to preview in place of `messages`. */
@@ -37,9 +37,9 @@ export function isForDecoding(key: string): boolean {
 }
 
 /**
- * Removes the options of transforms and of the plugin, both from the given and from the stored configuration. The
- * variables of config providers in these options are then not resolved, and their values reach neither the plugin nor
- * the systems that the options name.
+ * Removes the options that decoding does not need, such as those of transforms and of the plugin, both from the given
+ * and from the stored configuration. The variables of config providers in these options are then not resolved, and
+ * their values reach neither the plugin nor the systems that the options name.
  */
 export function forDecoding({ config, stored, ...request }: PreviewRequest): PreviewRequest {
   const part = <C extends RawConnectorConfig>(whole: C): C =>

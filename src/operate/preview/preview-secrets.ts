@@ -20,9 +20,9 @@ const SECRETS = 'stored secrets or variables of config providers';
 
 /**
  * Whether the preview uses secrets that the caller did not supply: stored secrets, or values of config providers. If it
- * does, the class, the addresses and the formats must be those of the stored configuration, and the messages must be
- * from topics of the connector. Only passwords and addresses may contain such secrets. Options that shape records must
- * not, because records could show parts of a secret, which no mask recognizes.
+ * does, the class, the addresses and, unless messages are only decoded, the formats must be those of the stored
+ * configuration, and the messages must be from topics of the connector. Only passwords and addresses may contain such
+ * secrets. Options that shape records must not, because records could show parts of a secret, which no mask recognizes.
  * @throws RequestError 400
  */
 export async function usesStoredSecrets(request: PreviewRequest, plugins: PluginRegistry): Promise<boolean> {

@@ -56,7 +56,8 @@ const LAST_WRITES_MS = 5000;
  * that another worker continues the count.
  *
  * A target: healthy -> failed -> WAITING -> STARTED -> healthy after the quiet time, or failed again; or failed ->
- * GIVEN_UP. A restart request or a change of the configuration removes the restart state of the target.
+ * GIVEN_UP. A restart request, a change of the configuration, or pausing or stopping the connector removes the restart
+ * state of the target.
  */
 export class AutomaticRestarts implements HerderListener {
   readonly #dependencies: AutomaticRestartsDependencies;
@@ -304,7 +305,9 @@ export class AutomaticRestarts implements HerderListener {
   }
 }
 
-/** The options of the connector, or of the worker if those of the connector cannot be read. */
+/**
+ * The options of the connector, with those of the worker as defaults. If they cannot be read, only the worker's apply.
+ */
 async function settingsOf(
   connector: string,
   { configs, resolver, defaults, logger }: AutomaticRestartsDependencies,

@@ -43,7 +43,7 @@ export function restartClause(restart: RestartView): string {
   if (state === 'STARTED') return `attempt ${count} has begun`;
   const why = {
     policy: `restart.policy=${policy}`,
-    attempts: `restart.max.attempts=${String(maxAttempts ?? -1)} were made`,
+    attempts: `all attempts were made (restart.max.attempts=${String(maxAttempts ?? -1)})`,
     kind: `the failure is of the kind ${kind} and restart.policy=${policy}`,
   };
   return `it is not restarted, because ${why[restart.givenUpFor ?? 'kind']}`;

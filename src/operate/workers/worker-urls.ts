@@ -17,8 +17,8 @@ const HOST_AND_PORT = /^(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}$/i;
 
 /**
  * The addresses of the other workers' REST APIs. The leader knows the addresses that the members have reported. Other
- * workers request them from the leader, once for each generation of the group. If the leader is unreachable, the
- * address is derived from the worker id, which comes from a status.
+ * workers request them from the leader, once for each generation of the group. An address that is not known, for
+ * example because the leader is unreachable, is derived from the worker id, which comes from a status.
  */
 export class WorkerUrls {
   readonly #herder: Pick<Herder, 'cluster'>;

@@ -8,7 +8,7 @@ type Round = WorkerDetail['rebalances'][number];
 interface RebalanceEvent {
   /** End of the first rebalance, in milliseconds since the epoch. */
   readonly at: number;
-  /** Cause, number of moved tasks and duration: `12702 left, 8 moved, 12 s`. */
+  /** Cause, number of moved connectors and tasks, and duration: `12702 left, 8 moved, 12 s`. */
   readonly text: string;
   /** The rebalances of the selected worker, the oldest first. */
   readonly rounds: readonly Round[];

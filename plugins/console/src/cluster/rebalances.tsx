@@ -9,7 +9,10 @@ interface RebalancesProps {
   readonly all: readonly WorkerDetail[];
 }
 
-/** Lists rebalance events, the newest first: the workers that joined or left, the number of moved tasks, and the duration. */
+/**
+ * Lists rebalance events, the newest first: the workers that joined or left, the number of moved connectors and tasks,
+ * and the duration.
+ */
 export function Rebalances({ detail, all }: RebalancesProps) {
   const { worker, rebalances, isRebalancing } = detail;
   return (

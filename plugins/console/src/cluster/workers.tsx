@@ -20,7 +20,7 @@ import { Threads } from './threads.tsx';
 /** Maximum number of workers whose details are requested. */
 const MAX_DETAILS = 50;
 const LONG_TURN_MS = 1000;
-/** Share of its limit from which on the memory of a worker is highlighted. */
+/** If a worker uses at least this share of its memory limit, its memory is highlighted. */
 const LOW_MEMORY = 0.9;
 const NUMBERS = [texts.connectors, texts.tasks, texts.memory, texts.cpu, texts.loopDelay, texts.uptime];
 

@@ -1,4 +1,7 @@
-/** Thrown if the worker answered with an error or did not answer. */
+/**
+ * Thrown if the worker answers with an error or does not answer, or if the path cannot be sent. Without an answer,
+ * `status` is 0.
+ */
 export class ApiError extends Error {
   readonly status: number;
 
@@ -9,7 +12,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Sends a request to the worker that served the page. Rejects with an ApiError that has the worker's own message. */
+/**
+ * Sends a request to the worker that served the page. Rejects with an ApiError, which has the worker's own message if
+ * the worker answered.
+ */
 export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
   const text = await requestText(method, path, body === undefined ? undefined : JSON.stringify(body));
   return (text === '' ? undefined : JSON.parse(text)) as T;

@@ -1,6 +1,7 @@
 /**
- * Moves the cause to the start of a verdict's sentence. Lists cut off the end of a long sentence, and the cause is its most useful
- * part. A sentence in an unknown form is returned unchanged.
+ * Moves the cause to the start of a verdict's sentence, and leaves out durations and restart attempts. Lists cut off
+ * the end of a long sentence, and the cause is its most useful part. A sentence in an unknown form is returned
+ * unchanged.
  */
 export function causeFirst(sentence: string): string {
   const stalled = /^Task (\d+): (.+?), and nothing was (?:delivered|acknowledged) for (\d+) s: (.+)$/s.exec(sentence);

@@ -1,6 +1,7 @@
 /**
- * Copies a text unchanged. Returns false if the browser does not allow it. `navigator.clipboard` is missing in a page that was loaded
- * over plain HTTP from another machine; there, the text is copied by selecting it in a temporary text area.
+ * Copies a text unchanged. Returns false if the browser does not allow it. `navigator.clipboard` is missing in a page
+ * that was loaded over plain HTTP from another machine. There, and if the clipboard refuses, the text is copied by
+ * selecting it in a temporary text area.
  */
 export async function copyText(text: string): Promise<boolean> {
   const { clipboard } = navigator as { readonly clipboard?: Clipboard };

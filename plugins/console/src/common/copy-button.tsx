@@ -6,12 +6,15 @@ import { copyText } from './copied-text.ts';
 const SHOWN_MS = 4000;
 
 interface CopyButtonProps {
-  /** A function is called when the user presses the button. */
+  /** The text, or a function that returns the text and is called when the user presses the button. */
   readonly text: string | (() => string);
   readonly label?: string;
 }
 
-/** Copies a text unchanged, and reports it. If the browser does not allow copying, the text is shown, so that the user can copy it. */
+/**
+ * Copies a text unchanged, and shows that it was copied. If the browser does not allow copying, the text is shown, so
+ * that the user can copy it.
+ */
 export function CopyButton({ text, label = texts.copy }: CopyButtonProps) {
   const [times, setTimes] = useState(0);
   const [refused, setRefused] = useState<string | undefined>();

@@ -16,7 +16,7 @@ export const skewMs = signal(0);
 export const silentWorkers = signal<FleetSnapshot['silent']>([]);
 /** The other workers of the group. The page links to their consoles if its own worker does not answer. */
 export const otherWorkers = signal<readonly GroupWorkerAnswer[]>([]);
-/** The reason why no events arrive; `undefined` while they arrive. */
+/** The reason why the rows may be outdated; `undefined` while they are up to date. */
 export const failure = signal<string | undefined>(undefined);
 /** All connectors, the worst verdict first. */
 export const rows = computed(() => (changes.value < 0 ? [] : inOrder([...byName.values()])));
@@ -56,7 +56,7 @@ export async function follow(): Promise<void> {
   };
 }
 
-/** Leaves `otherWorkers` empty for a standalone worker, which has no group. */
+/** If the request fails, `otherWorkers` is empty, as for a standalone worker, which has no group. */
 async function findOthers(own: string): Promise<void> {
   const all = await request<readonly GroupWorkerAnswer[]>('GET', '/cluster/workers').catch(() => []);
   otherWorkers.value = all.filter(({ worker_id: id, url }) => id !== own && url !== '');

@@ -1,4 +1,6 @@
-/** A count in three digits or fewer: `0`, `552`, `7.6k`, `417k`, `4.5M`. */
+/**
+ * A count, rounded to at most three digits unless it exceeds 999M: `0`, `552`, `7.6k`, `417k`, `4.5M`; `–` if unknown.
+ */
 export function short(value: number | null): string {
   if (value === null) return '–';
   if (value < 1000) return value < 10 && !Number.isInteger(value) ? value.toFixed(1) : String(Math.round(value));
@@ -7,7 +9,7 @@ export function short(value: number | null): string {
   return `${scaled < 99.95 ? scaled.toFixed(1) : Math.round(scaled).toLocaleString('en')}${unit}`;
 }
 
-/** A rate in the format of `short`, except that a rate below ten always has one decimal place. */
+/** A rate in the format of `short`, except that a rate between 0 and 10 has one decimal place: `3.0`, `< 0.1`. */
 export function rateText(value: number | null): string {
   if (value === null || value === 0 || value >= 10) return short(value);
   return value < 0.05 ? '< 0.1' : value.toFixed(1);

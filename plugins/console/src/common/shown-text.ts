@@ -16,8 +16,8 @@ const ALL = new RegExp(`${UNSEEN.source}|${IDLE_JOINER.source}`, 'gu');
 const MAY_BE = /[^ -~\n\t]/;
 
 /**
- * Returns the text that a page shows: invisible characters are replaced by their codes, and a long text is cut off. Copies and requests
- * use the original text.
+ * Returns the text that a page shows: invisible characters other than tabs and line breaks are replaced by their codes,
+ * and a long text is cut off. Copies and requests use the original text.
  */
 export function shownText(text: string): string {
   const first = text.length > MAX_SHOWN ? text.slice(0, MAX_SHOWN) : text;

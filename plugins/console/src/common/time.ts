@@ -6,7 +6,7 @@ export type Zone = 'local' | 'utc';
 /** Chosen by the user; `frame/chosen-zone.ts` stores it. */
 export const zone = signal<Zone>('local');
 
-/** The chosen zone: `UTC`, or the current offset of the browser's zone, such as `UTC+2`. */
+/** The chosen zone: `UTC`, or the offset of the browser's zone at the time `at`, such as `UTC+2`. */
 export function zoneText(at = new Date()): string {
   const minutes = zone.value === 'utc' ? 0 : -at.getTimezoneOffset();
   if (minutes === 0) return 'UTC';
@@ -17,7 +17,7 @@ export function zoneText(at = new Date()): string {
 
 type Moment = Date | number | string;
 
-/** `2026-11-24 16:18:59`, the only style in which the console shows a date with its time. */
+/** `2026-11-24 16:18:59`, the style in which the console shows a date with its time. */
 export function dateTime(at: Moment): string {
   return isoText(at).slice(0, 19).replace('T', ' ');
 }
@@ -43,7 +43,7 @@ export function exactDateTime(at: Moment): string {
   return isoText(at).slice(0, 23).replace('T', ' ');
 }
 
-/** The time in the chosen zone as ISO 8601 without a zone. */
+/** The time in the chosen zone in the form of ISO 8601. The `Z` at its end has no meaning. */
 function isoText(at: Moment): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return '–';

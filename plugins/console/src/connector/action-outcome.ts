@@ -7,7 +7,7 @@ export interface Sample {
   readonly status: Pick<ConnectorStateAnswer, 'connector' | 'tasks'>;
 }
 
-/** A restart counts as successful if all tasks are running this many milliseconds after it. */
+/** A restart counts as successful if the connector and all tasks are running this many milliseconds after it. */
 const RUNS_MS = 3000;
 /** A restart counts as failed if the state is still FAILED this many milliseconds after it. */
 const UNCHANGED_MS = 2000;

@@ -13,7 +13,10 @@ export interface ChartEvent {
 
 const BAD: ReadonlySet<string> = new Set(['FAILED', 'STALLED']);
 
-/** Events for configuration changes and for changes of the verdict, the oldest first. The worker's first verdict is not an event. */
+/**
+ * Events for configuration changes and for changes of the verdict, the oldest first. The first of `verdicts` is not an
+ * event, because the verdict before it is unknown.
+ */
 export function chartEvents(
   changes: readonly Pick<ConnectorChangeAnswer, 'at' | 'what'>[],
   verdicts: Health['verdicts'],
@@ -40,8 +43,8 @@ const MIN_LAG = 100;
 const MIN_FALL = 0.1;
 
 /**
- * Estimates from the trend of the last five minutes how many milliseconds it takes until the lag is zero. Returns `never` if the lag does
- * not fall, and `undefined` if the lag is small or has too few points.
+ * Estimates from the trend of the last five minutes how many milliseconds it takes until the lag is zero. Returns
+ * `never` if the lag rises or falls by less than MIN_FALL, and `undefined` if the lag is small or has too few points.
  */
 export function catchUp([at, values]: Points): number | 'never' | undefined {
   const end = at.at(-1) ?? 0;

@@ -11,7 +11,10 @@ import './config-history.css';
 import type { PartProps } from './health.ts';
 import { useRestoring } from './restoring.tsx';
 
-/** Lists the configuration changes of a connector with their authors, and can restore each one. `health`: absent for a deleted connector. */
+/**
+ * Lists the recorded changes of a connector with their authors, and can restore the configuration as of a change.
+ * `health`: absent for a deleted connector.
+ */
 export function ConfigHistory({ name, health }: Pick<PartProps, 'name'> & Partial<PartProps>) {
   const loaded = usePolled(name, () =>
     request<readonly ConnectorChangeAnswer[]>('GET', `${connectorPath(name)}/history`),

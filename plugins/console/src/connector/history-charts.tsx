@@ -37,8 +37,8 @@ interface HistoryChartsProps {
 }
 
 /**
- * Shows charts of the rate, of the lag, and of each other figure that is not always zero. A chart combines the tasks of
- * all workers, and marks the events.
+ * Shows charts of the rate, of the lag of a sink, and of each other figure that is not always zero. A chart combines
+ * the tasks of all workers, and marks the events.
  */
 export function HistoryCharts({ workers, events, isSink }: HistoryChartsProps) {
   const [minutes, setMinutes] = useState<number>(WINDOWS[1]);

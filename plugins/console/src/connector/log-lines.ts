@@ -27,7 +27,7 @@ export function withLines(
   return [...known, ...added].sort((a, b) => a.at - b.at || a.number - b.number).slice(-MAX_KEPT);
 }
 
-/** The lines of at least this level that contain the text. */
+/** The lines of at least this level, or of an unknown level, whose message, logger or task contains `text`. */
 export function shownLines(lines: readonly PlacedLine[], level: LogLevel, text: string): readonly PlacedLine[] {
   const wanted = text.trim().toLowerCase();
   const rank = LOG_LEVELS.indexOf(level);

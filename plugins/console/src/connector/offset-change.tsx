@@ -14,7 +14,7 @@ interface OffsetChangeProps {
   readonly name: string;
   readonly isSink: boolean;
   readonly rows: readonly OffsetRow[];
-  /** A record to propose to skip, as `topic-partition@offset`. */
+  /** The record that the form proposes to skip, as `topic-partition@offset`. */
   readonly skip: string | undefined;
 }
 

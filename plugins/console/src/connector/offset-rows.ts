@@ -27,7 +27,7 @@ export interface OffsetRow {
 
 /**
  * Builds the rows of a sink from the previews of the earliest and the latest offsets. If `tasks` have the lag of a
- * partition, it is preferred to the lag of the preview, which is older.
+ * partition, it is used instead of the lag of the preview, which is measured from the committed offset.
  */
 export function sinkRows(
   earliest: ShownPreview,

@@ -10,7 +10,7 @@ interface Restored {
 interface Restoring {
   /** The change that was restored last. */
   readonly done: Restored | undefined;
-  /** Gets the focus after a configuration was restored. */
+  /** The paragraph that gets the focus after a configuration was restored. */
   readonly report: RefObject<HTMLParagraphElement | null>;
   /** Opens the dialog. `opener`: the button that gets the focus back if the user cancels the dialog. */
   readonly restore: (wanted: Restored, opener: HTMLElement) => void;

@@ -12,7 +12,7 @@ import { texts } from '../texts/connector.ts';
 import { send, type ActionsProps } from './actions.tsx';
 import { isSilent } from './health.ts';
 
-/** If there are more tasks, a filter by state is shown. */
+/** If there are more tasks, and they differ in their states, a filter by state is shown. */
 const MANY_TASKS = 8;
 
 interface TaskTableProps extends ActionsProps {

@@ -2,7 +2,9 @@ import type { Health } from '../common/answers.ts';
 import { durationText, shortTime } from '../common/time.ts';
 import { texts } from '../texts/connector.ts';
 
-/** Shows the latest verdicts that this worker has recorded, one block for each, the newest on the right. */
+/**
+ * Shows the latest verdicts that the worker of this console has recorded, one block for each, the newest on the right.
+ */
 export function VerdictStrip({ verdicts }: Pick<Health, 'verdicts'>) {
   if (verdicts.length < 2) return null;
   return (

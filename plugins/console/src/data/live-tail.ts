@@ -4,7 +4,10 @@ import { texts } from '../texts/data.ts';
 const EVERY_MS = 3000;
 const LASTS_MS = 5 * 60_000;
 
-/** Loads newer messages every three seconds, until the user stops it, the page is hidden, or five minutes have passed. */
+/**
+ * Newer messages are loaded every three seconds, until the user stops it, the page is hidden, five minutes have passed,
+ * or `load` returns a reason.
+ */
 export interface LiveTail {
   /** The time at which it ends; `undefined` while it does not run. */
   readonly until: number | undefined;
@@ -14,7 +17,9 @@ export interface LiveTail {
   readonly stop: () => void;
 }
 
-/** `load` loads the newer messages once, and returns why there must be no further load; `undefined` if there may be. */
+/**
+ * `load` loads the newer messages once. It returns the reason why the live view must end, or `undefined` to continue.
+ */
 export function useLiveTail(load: () => Promise<string | undefined>): LiveTail {
   const [until, setUntil] = useState<number | undefined>(undefined);
   const [ended, setEnded] = useState('');

@@ -27,7 +27,7 @@ interface Limits {
   readonly after?: readonly Position[] | undefined;
 }
 
-/** Builds the request body of a search; `undefined` if an offset is not a number. */
+/** Builds the request body of a search; `undefined` if an offset is not a number of at most 15 digits. */
 export function queryOf(fields: Fields, { before, after }: Limits = {}): object | undefined {
   const { topic, partition, key, text, fromTime, time } = fields;
   const [fromOffset, offset] = [fields.fromOffset.trim(), fields.offset.trim()];

@@ -31,8 +31,9 @@ interface Outcome {
 }
 
 /**
- * The typed statements. They stay in the memory of the page when the session ends or the user leaves the view. They are stored nowhere
- * else, because they may contain secrets. `ran`: the text that ran last; `history`: statements that have run, the latest first.
+ * The typed statements. They stay in the memory of the page when the session ends or the user leaves the view. They are
+ * stored nowhere else, because they may contain secrets. `ran`: the last text whose statements all succeeded;
+ * `history`: statements that have run, the latest first.
  */
 const kept: { sql: string; database: string; ran: string; history: readonly string[] } = {
   sql: '',

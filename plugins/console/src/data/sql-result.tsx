@@ -11,7 +11,10 @@ import { MAX_ROWS, type Cell, type SqlResult } from './sql-api.ts';
 
 const ResultChart = lazy(() => import('./result-chart.tsx').then((module) => module.ResultChart));
 
-/** Shows rows as a table. If there is a time column and a numeric column, the user can switch to a chart. */
+/**
+ * Shows rows as a table. If there are a time column, a numeric column and at least two rows, the user can switch to a
+ * chart.
+ */
 export function SqlResultView({ result }: { readonly result: SqlResult }) {
   const [isChart, setChart] = useState(false);
   const { columns, rows, hasMore } = result;

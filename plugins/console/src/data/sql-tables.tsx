@@ -7,13 +7,16 @@ import type { SqlTable } from './sql-schema.ts';
 
 interface SqlTablesProps {
   readonly tables: readonly SqlTable[];
-  /** Inserts the text into the statement. */
+  /** Appends the text to the statements in the editor. */
   readonly insert: (text: string) => void;
 }
 
 const MAX_SHOWN = 200;
 
-/** Lists the tables of the database and their columns. Pressing a column inserts its name into the statement. */
+/**
+ * Lists the tables of the database and their columns. Pressing a column appends its name to the statements in the
+ * editor.
+ */
 export function SqlTables({ tables, insert }: SqlTablesProps) {
   const [text, setText] = useState('');
   const wanted = text.trim().toLowerCase();

@@ -82,7 +82,7 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
     if (chosen.isPreviewed === true) void look(next);
   }, [chosen.round]);
   useEffect(() => {
-    // Meanwhile, the user may have moved on.
+    // The user may have moved the focus while the preview was loading.
     const isFocused = document.activeElement === select.current;
     if (chosen.isPreviewed === true && isFocused && preview !== undefined && !isBusy) startButton.current?.focus();
   }, [preview, isBusy]);

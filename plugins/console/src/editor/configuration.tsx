@@ -134,7 +134,7 @@ interface SavingProps {
   readonly problems: DocumentProblems;
   readonly isSaved: boolean;
   readonly isUnsaved: boolean;
-  /** Whether the document is valid and its current state was checked by the worker. */
+  /** Whether the document has no syntax error and the worker has validated its current state. */
   readonly isReady: boolean;
   readonly sentAlong: string;
   readonly effect: string;

@@ -16,7 +16,9 @@ export function connectionKey(entries: readonly Entry[]): string {
 }
 
 const DATABASE = 'database';
-/** Findings that are shown even if they are not problems: rights, and tables that are read or written. */
+/**
+ * Findings that are shown even if they are not problems: rights, the tables that are read or written, and the query.
+ */
 const SHOWN = /^(?:rights|tables?|query)\b/;
 const MAX_SHOWN = 3;
 

@@ -48,7 +48,7 @@ export interface DocumentEditorProps {
 export function DocumentEditor(props: DocumentEditorProps) {
   const { document: edited, checked, problems, isReadOnly } = props;
   const { text, entries, isWrong } = edited;
-  // If the worker could not validate the document, the form shows only the document's keys.
+  // If the worker has not validated any state of the document, the form shows only the document's keys.
   const shownValidation = checked.validation ?? (checked.problem === '' ? undefined : NOTHING_KNOWN);
   const { focus = '' } = hints.value;
   const isShown = shownValidation !== undefined;
@@ -154,8 +154,8 @@ interface CopiesProps {
 }
 
 /**
- * Buttons that copy the configuration. Values that the worker hides, and values of keys that match SECRET_NAME, count
- * as secrets.
+ * Buttons that copy the configuration. Values that the worker hides, and values of keys that match SECRET_NAME unless
+ * they are references to a config provider, count as secrets.
  */
 function Copies({ entries, secrets, mark }: CopiesProps) {
   const isHidden = ([key, value]: Entry): boolean =>

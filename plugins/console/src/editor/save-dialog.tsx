@@ -6,7 +6,7 @@ import type { KeyChange } from './config-difference.ts';
 interface SaveDialogProps {
   readonly name: string;
   readonly changes: readonly KeyChange[];
-  /** A sentence about the connectors and tasks that restart. */
+  /** A sentence that says what restarts. */
   readonly effect: string;
   /** A text about secrets that will be sent to a changed address; empty if there are none. */
   readonly sentAlong: string;

@@ -205,7 +205,10 @@ function Row({ row, number, isChosen, toggle }: RowProps) {
   );
 }
 
-/** `sink orders → public.orders`, `source meters → plant-meters`. For a connector that is not of a database, the class name is first. */
+/**
+ * `sink orders → public.orders`, `source meters → plant-meters`. A class name that does not begin with `Db` replaces
+ * the type.
+ */
 function flowText({ type, className, topics, tables }: FleetRow): string {
   const name = shortClass(className);
   const [from, to] = type === 'sink' ? [topics, tables] : [tables, topics];

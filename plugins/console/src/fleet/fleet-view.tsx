@@ -25,7 +25,7 @@ const NO_FILTERS: Filters = { text: '', verdict: '', type: '', className: '', wo
 /** Component key of the list of deleted connectors. It keeps this list open when restoring a connector changes the layout of the view. */
 const DELETED = 'deleted';
 
-/** Lists all connectors, the worst verdict first. */
+/** Lists the connectors that match the filters. Unless the user sorts them, the worst verdict comes first. */
 export function FleetView({ filters }: { readonly filters: Filters }) {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const [report, setReport] = useState<readonly string[]>([]);
@@ -87,7 +87,7 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
   );
 }
 
-/** Shows how many connectors need attention, since when the latest of them does, and the total lag. */
+/** Shows how many connectors need attention, when the latest of them got its verdict, and the total lag. */
 function Summary() {
   const { all, bad, lastSince, lag } = fleetSummary(rows.value);
   return (

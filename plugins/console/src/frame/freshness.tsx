@@ -12,7 +12,7 @@ import { chooseZone } from './chosen-zone.ts';
 const STALE_MS = 20_000;
 const MAX_OTHERS = 5;
 
-/** True if the page shows stale data, because updates do not arrive. */
+/** True if the shown data may be outdated: `failure` is set, or the last update is older than STALE_MS. */
 export const isLost = signal(false);
 
 /** The right side of the page header: buttons for the palette, the keys and the time zone, and the age of the data. */
@@ -43,7 +43,7 @@ export function Side({ openWindow }: { readonly openWindow: (window: KeyWindow) 
   );
 }
 
-/** A banner with links to other workers, shown while this worker does not answer. Screen readers announce it once. */
+/** A banner with links to other workers, shown while `isLost` is true. Screen readers announce it once. */
 export function Lost() {
   const { value: problem = 'lost' } = failure;
   const text = problem === 'lost' ? texts.lost : problem;

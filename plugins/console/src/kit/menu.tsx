@@ -12,7 +12,10 @@ interface MenuProps {
   readonly children: ComponentChildren;
 }
 
-/** A menu of rarely used buttons. Escape closes the menu, and so does pressing one of its buttons unless `staysOpen` is set. */
+/**
+ * A menu of rarely used buttons. Escape closes the menu. Unless `staysOpen` is set, it also closes when one of its
+ * buttons is pressed or the focus leaves it.
+ */
 export function Menu({ title, label, staysOpen = false, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const close = (): void => {

@@ -75,7 +75,7 @@ export const texts = {
   unknown: 'unknown',
   topicProblems: {
     missing: 'It does not exist. A worker creates it when it starts.',
-    denied: 'The worker may not describe it: give it Describe on the topic.',
+    denied: 'The worker may not describe the topic: grant the worker Describe on it.',
     notCompact: (topic: string, policy: string) =>
       `cleanup.policy is ${policy}, so that Kafka deletes what the workers need: kafka-configs.sh --alter --entity-type topics --entity-name ${topic} --add-config cleanup.policy=compact`,
     oneReplica: (brokers: number) =>
@@ -83,7 +83,7 @@ export const texts = {
     partitions: (partitions: number) =>
       `It has ${String(partitions)} partitions, and must have 1, as the order of its records counts.`,
     leaderless: (partitions: number) =>
-      `${count(partitions, 'partition')} have no leader: their brokers are unavailable.`,
+      `${count(partitions, 'partition')} ${partitions === 1 ? 'has' : 'have'} no leader: all brokers with replicas are unavailable.`,
     minInsync: (replicas: number, minimum: number) =>
       `min.insync.replicas is ${String(minimum)} of ${String(replicas)} replicas: workers cannot write while one broker is unavailable.`,
   },

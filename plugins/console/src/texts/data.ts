@@ -91,7 +91,7 @@ export const texts = {
   result: 'Result',
   rowCount: (rows: number, ms: number) => `${number(rows)} ${rows === 1 ? 'row' : 'rows'} in ${number(ms)} ms`,
   more: (rows: number) =>
-    `The first ${number(rows)} rows are shown; there are more. Add a LIMIT or a condition to see others.`,
+    `The first ${number(rows)} rows are shown; there are more. Add a condition or an OFFSET to see others.`,
   noRows: 'The statement returned no rows.',
   done: (ms: number) => `Done in ${number(ms)} ms`,
   download: 'Download CSV',

@@ -13,7 +13,7 @@ export const texts = {
   needYou: (bad: number, all: number) =>
     `${String(bad)} of ${String(all)} connectors ${bad === 1 ? 'needs' : 'need'} attention.`,
   allWell: (all: number) => `${all === 1 ? 'The connector is' : `All ${String(all)} connectors are`} in order.`,
-  lastSince: (time: string) => `The last one since ${time}.`,
+  lastSince: (time: string) => `The latest got its verdict at ${time}.`,
   recordsWait: (records: string) => `${records} records wait.`,
   phoneFigures: (age: string, rate: string, lag: string) => `${age} · ${rate}/s · lag ${lag}`,
   filters: 'Filters',
@@ -43,6 +43,6 @@ export const texts = {
   done: (action: string, count: number) => `${action}: ${String(count)} done.`,
   failed: (name: string, message: string) => `${name}: ${message}`,
   noneYet: 'There are no connectors yet.',
-  noneYetNext: 'Create the first one with POST /connectors; the README shows how.',
+  noneYetNext: 'Create the first one with PUT /connectors/NAME/config; the README shows how.',
   noneFound: 'No connector matches these filters.',
 } as const;

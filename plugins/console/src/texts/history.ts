@@ -47,7 +47,7 @@ export const texts = {
   willNotRestart: 'Only rate limits differ: nothing restarts.',
   willCreate: 'The connector was deleted and is created again, in the state that it had then.',
   secrets: (keys: string) =>
-    `Secrets differ: ${keys}. The earlier values come back. If a password was changed since then where it is used, the connector fails: set the new one in its configuration afterwards.`,
+    `Secrets differ: ${keys}. The earlier values are restored. If one of these passwords has since been changed in the system that it is for, the connector fails; then set the current password in its configuration.`,
   confirm: 'Restore',
   done: (n: number) => `The configuration of change ${String(n)} is restored.`,
   created: (name: string) => `${name} is created again.`,

@@ -23,5 +23,5 @@ export const texts = {
   levelEnd: 'End now',
   levelIs: (level: string) => `The connector logs at ${level}.`,
   levelEnds: (time: string) => `It ends automatically in ${time}.`,
-  levelUnreached: (workers: string) => `The level was not changed on all workers of the connector, not on ${workers}.`,
+  levelUnreached: (workers: string) => `The level was changed on the workers of the connector, but not on ${workers}.`,
 } as const;

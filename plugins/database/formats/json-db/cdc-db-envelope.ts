@@ -13,8 +13,8 @@ export interface CdcTable {
   readonly name: string;
   readonly columns: readonly JsonDbColumn[];
   /**
-   * Equal if database, schema, table, column names and the texts of the types are equal. White space and the order of
-   * JSON members make no difference.
+   * Equal if database, schema, table, column names and the texts of the types are equal. White space outside these
+   * texts and the order of JSON members make no difference.
    */
   readonly signature: string;
 }

@@ -37,8 +37,9 @@ export class JsonCellReader {
   }
 
   /**
-   * Reads the value at the cursor. Returns its cell and moves past the value. If the value is invalid, returns
-   * `undefined` and stays at its start.
+   * Reads the value at the cursor. Returns its cell and moves past the value. If the value does not fit the column,
+   * returns `undefined` and stays at the start of the value. If the text is not JSON, also returns `undefined`; the
+   * cursor is then at the error or before it.
    */
   read(column: JsonDbColumn): Cell | undefined {
     const cursor = this.#cursor;

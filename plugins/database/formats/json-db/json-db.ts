@@ -18,8 +18,8 @@ export interface JsonDbPolicy {
   /** Default `either`. Per the specification, time-series databases use integers and relational ones strings. */
   readonly timestampsAs?: TimestampsAs | undefined;
   /**
-   * Determines what happens to a key that is neither a column nor a tag. `add` adds a column with the type of its first
-   * value.
+   * Determines what happens to a key that is neither a column nor a tag; default `fault`. `add` adds a column with the
+   * type of its first value.
    */
   readonly unknownKeys?: 'fault' | 'ignore' | 'add' | undefined;
   /** Determines whether a table without tags gets its own name as primary tag; default `table-name`. */
@@ -43,7 +43,7 @@ const MAX_FAULTS_PER_MESSAGE = 10_000;
 const MAX_CELLS_PER_MESSAGE = 4_000_000;
 const MAX_CELLS_PER_CHARACTER = 8;
 
-/** A row key as spelled in the last row, including the colon, and the index of its column (-1 if there is none). */
+/** A key of a row object as spelled in the last row, with its colon, and the index of its column (-1 for none). */
 interface RowKey {
   readonly text: string;
   readonly name: string;
@@ -79,8 +79,10 @@ interface OpenRows {
 /**
  * Decodes json_db (docs/formats.md#json_db). Each message is a JSON object that describes a table and contains rows.
  * The description is compared with recent ones as text, and only the rows are parsed, directly into columns and without
- * rounding. A message that is not JSON or does not describe a table is a single fault and produces no rows; an invalid
- * row is a separate fault. If the description of a table changes, its rows go to a new batch, in order.
+ * rounding integers and decimals. A message that is not JSON or does not describe a table is a single fault and
+ * produces no rows; an invalid row is a separate fault. If the description of a table changes, its rows go to a new
+ * batch, in order.
+ *
  * This is a single class because every method continues at the current position of the same text; passing the position
  * between classes would take time for each cell.
  */

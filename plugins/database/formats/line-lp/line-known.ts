@@ -22,9 +22,9 @@ const SMALL_E = 101;
 const SMALL_I = 105;
 
 /**
- * The fast path of line protocol: a line whose measurement and tags were seen before, and whose fields match its shape,
- * is read directly into the columns of its batch. This takes one map lookup for the whole tag set and allocates no
- * object per row. `read` declines all other lines, which `LineScanner` parses.
+ * The fast path of line protocol: a line whose measurement and tags were seen before, and whose fields match the shape
+ * of an earlier line, is read directly into the columns of its batch. This takes at most one map lookup for the whole
+ * tag set and allocates no object per row. `read` declines all other lines, which `LineScanner` parses.
  */
 export class KnownLineReader {
   readonly #scanner: LineScanner;

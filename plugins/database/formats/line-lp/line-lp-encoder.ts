@@ -33,9 +33,10 @@ interface EncodedCell {
 /**
  * Encodes rows as line protocol, one line per row (docs/formats.md#records-that-the-source-writes). NULL, NaN and
  * infinities, which line protocol does not support, are omitted, as are empty tags; a row without any field becomes
- * `null`. Other types are written as strings in PostgreSQL's text format, so that decimals and times keep all digits.
- * Without a column of role `time`, lines have no timestamp. Throws DataError for names (when the encoder is created)
- * and tag values that cannot be represented (line-write.ts), and for infinite times.
+ * `null`. Values of types other than booleans, integers and floats are written as strings in PostgreSQL's text format,
+ * so that decimals and times keep all digits. Without a column of role `time`, lines have no timestamp. Throws
+ * DataError for names (when the encoder is created) and tag values that cannot be represented (line-write.ts), and for
+ * infinite times.
  */
 export function createLineLpEncoder(table: EncodedTable, policy: LineLpEncoderPolicy = {}): RowEncoder {
   const precision = policy.precision ?? 'ns';

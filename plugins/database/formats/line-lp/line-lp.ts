@@ -24,8 +24,8 @@ export interface LineLpPolicy {
    */
   readonly now: () => number;
   /**
-   * Name of the batch's time column. Tags and fields must not have this name. The table's time column is found by its
-   * role.
+   * Name of the batch's time column; default `k_timestamp`. Tags and fields must not have this name. The table's time
+   * column is found by its role.
    */
   readonly timeColumn?: string | undefined;
   /**
@@ -88,8 +88,8 @@ export class LineLpDecoder implements Decoder {
   }
 
   /**
-   * Adds messages that consist of one line each, with a cached tag set and known fields. Stops at the first other
-   * message, which must be passed to `add`.
+   * Adds messages that consist of one line each, with a timestamp and with known tag names and fields. Stops at the
+   * first other message, which must be passed to `add`.
    */
   addBlock(block: MessageBlock, from: number, to: number): number {
     const blockText = this.#blockText;
@@ -133,7 +133,7 @@ export class LineLpDecoder implements Decoder {
     yield this.take();
   }
 
-  /** Number of lines before the first one that was left unread; `undefined` if all were read. */
+  /** Number of lines before the first line that `addInParts` left unread because of an unclosed string, if any. */
   get unreadLine(): number | undefined {
     return this.#unreadLine;
   }

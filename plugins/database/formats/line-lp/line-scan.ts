@@ -28,7 +28,7 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
  */
 export const MAX_COLUMNS = 1_600;
 
-/** Binary values start with a second `=` and a type code. */
+/** The problem of a binary value, which starts with a second `=` and a type code. */
 const BINARY_VALUE =
   "a binary value, as QuestDB's clients write them with protocol_version=2 or 3: leave protocol_version at auto, or set it to 1";
 
@@ -63,10 +63,10 @@ export interface ScannedLine {
 }
 
 /**
- * Parses line protocol: the grammar of InfluxDB's own library plus the documented dialect (suffixes i16, i32, i64, f32,
- * f64; single-quoted strings; `L"…"`). `KnownLineReader` (line-known.ts) reads lines of a known shape, and this class
- * all others. The scanner is between lines after `open` and after `next` returned a line or fault, and at the end once
- * `next` returned `end`.
+ * Parses line protocol: the grammar of InfluxDB's own library, the documented dialect (suffixes i16, i32, i64, f32,
+ * f64; single-quoted strings; `L"…"`), and the suffix `t` of QuestDB's clients. `KnownLineReader` (line-known.ts) reads
+ * lines of a known shape, and this class all others. The scanner is between lines after `open` and after `next`
+ * returned a line or fault, and at the end once `next` returned `end`.
  */
 export class LineScanner {
   text = '';
@@ -163,7 +163,7 @@ export class LineScanner {
   }
 
   /**
-   * Skips an invalid line. A string may span lines, so the next line begins after the position of the fault. If a
+   * Skips an invalid line. A string may span lines, so the next line is the one after the position of the fault. If a
    * string is not closed, only the first line is skipped, because the string would take all following lines.
    */
   #recover(start: number): 'fault' {

@@ -47,9 +47,9 @@ const RANGES = {
 } as const;
 
 /**
- * Parses an unquoted field value: a number with or without a suffix, or a boolean. Returns a string that describes the
- * problem if it is invalid. Without a suffix, a number is a FLOAT8; an integer that a double cannot represent (such as
- * a nanosecond time) keeps its digits as NUMERIC, so that its column may store them.
+ * Parses an unquoted field value: a number with or without a suffix, a time, or a boolean. Returns a string that
+ * describes the problem if it is invalid. Without a suffix, a number is a FLOAT8; an integer that a double cannot
+ * represent (such as a nanosecond time) keeps its digits as NUMERIC, so that its column may store them.
  */
 export function parseLineValue(token: string): LineValue | string {
   switch (token) {

@@ -19,7 +19,7 @@ export function lineName(name: string): string {
   return escaped(checked(name), /[, ]/g);
 }
 
-/** Escapes a tag key, field key or tag value. Throws DataError as `lineName` does. */
+/** Escapes a tag key, field key or tag value. Throws DataError as `lineName` does, but allows a leading `#`. */
 export function lineKey(key: string): string {
   return escaped(checked(key), /[,= ]/g);
 }

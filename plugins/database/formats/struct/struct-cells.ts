@@ -109,8 +109,8 @@ export const variableScaleDecimal: ToCell = (value) => {
 };
 
 /**
- * Converts Debezium's bits, which are in little-endian order, to text such as `0101`, truncated to the length of their
- * column.
+ * Converts Debezium's bits, which are in little-endian order, to text such as `0101`, padded or truncated to the length
+ * of their column, if it is known.
  */
 export function bitsOf(length: number | undefined): ToCell {
   return (value) => {

@@ -20,8 +20,8 @@ const NONE: RowState = { is: 'none' };
 
 /**
  * Determines the state of the row after a record. Debezium's change events are recognized with and without schemas
- * (Debezium documentation, "Change event values"). Logical messages do not concern a row; any other value is a row
- * itself.
+ * (Debezium documentation, "Change event values"). Events of other kinds, such as logical messages, do not concern a
+ * row. Any value that is not an event is a row itself.
  */
 export function rowStateOf(schema: Schema | null, value: ConnectValue): RowState {
   if (value === null) return TOMBSTONE;
@@ -80,7 +80,7 @@ export function eventPlaces(schema: Schema): EventIndexes | undefined {
 /**
  * Recognizes an event schema by its fields `op`, `source`, `after` and `before`, because converters and transforms may
  * have renamed the schema. If the schema still has Debezium's name, with or without its namespace, `before` may be
- * missing. The schema of logical messages is recognized by its name.
+ * missing. The schema of logical messages is recognized by its name and its field `message`.
  */
 function findIndexes(schema: Schema): EventIndexes | undefined {
   const [operation, source, before, after] = ['op', 'source', 'before', 'after'].map((name) => schema.field(name));

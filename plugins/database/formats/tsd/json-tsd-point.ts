@@ -43,7 +43,7 @@ export class JsonPointReader {
     this.point = { metric: '', tags: tagSets.none, micros: 0, nanos: 0, value: 0, kind: 'float' };
   }
 
-  /** The metric of the last point, if it was valid. */
+  /** The metric of the last point; `undefined` if the metric was missing or invalid. */
   get metric(): string | undefined {
     return this.#metric === '' ? undefined : this.#metric;
   }

@@ -37,7 +37,7 @@ export class JsonTsdDecoder implements Decoder {
     return this.#points.rowCount;
   }
 
-  /** The reason why the last message is not valid JSON; `undefined` if it is. */
+  /** The reason why the last message was refused as a whole; `undefined` if it was not. */
   get problem(): string | undefined {
     return this.#problem;
   }

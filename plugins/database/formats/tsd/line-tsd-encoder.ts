@@ -10,7 +10,8 @@ import { isDecimal, pointColumns, pointTime } from './point-columns.ts';
  * by newlines, which do not occur inside lines, so that they can be sent separately. Other columns, NULL, NaN,
  * infinities and empty tags cannot be represented and are omitted; a row without any line becomes `null`. Throws
  * DataError for a table without a time column, for infinite times, for names and tag values with blanks or control
- * characters, and for tag names with an equals sign.
+ * characters, and for tag names with an equals sign. With `onUnsupportedColumn`, data columns with such names are
+ * omitted instead.
  */
 export function createLineTsdEncoder(table: EncodedTable, policy: PointEncoderPolicy = {}): RowEncoder {
   const precision = policy.precision ?? 'ms';

@@ -33,10 +33,10 @@ export function metricSplits(metric: string): { readonly table: string; readonly
 }
 
 /**
- * Determines the target of a metric: "if a table `table` with a column `column` exists, that column is written; else
- * the table is named by the whole metric" (docs/formats.md#json_tsd-and-line_tsd). Looks up tables by their exact names
- * in the order of `metricSplits`, and finally the whole metric. A cached result must be determined again if the table
- * no longer matches.
+ * Determines the target of a metric (docs/formats.md#json_tsd-and-line_tsd). If a split of the metric names an existing
+ * table and one of its data columns, that column is written; otherwise, the whole metric is the name of the table.
+ * Looks up tables by their exact names in the order of `metricSplits`, and finally the whole metric. A cached result
+ * must be determined again if the table no longer matches.
  */
 export async function resolveMetric(
   metric: string,

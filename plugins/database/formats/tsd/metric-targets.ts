@@ -12,7 +12,7 @@ import {
 } from './metric-target.ts';
 
 /**
- * Maximum age of a cached target. Without the cache, a body with many metrics would need two lookups for each of them.
+ * Maximum age of a cached target. Without the cache, a request with many metrics would need two lookups for each.
  */
 const MAX_TARGET_AGE_MS = 2_000;
 const MAX_TARGETS = 20_000;

@@ -12,7 +12,7 @@ const MAX_INTEGER_DIGITS = 20;
 
 /**
  * Parses the number at [start, end) without losing digits. Returns
- * - a number or bigint that represents it exactly;
+ * - a number or bigint with the same significant digits;
  * - decimal text, for a `numeric` cell, if there is no such number or bigint;
  * - Infinity if the number is out of range of all types;
  * - `undefined` if the text is not a number.

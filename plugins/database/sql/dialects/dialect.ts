@@ -1,6 +1,9 @@
 import { ownStatement } from '../own-statement.ts';
 
-/** Capabilities of a database, derived from its version. server-probe.ts finds out the other properties that matter. */
+/**
+ * Capabilities of a database, derived from its version and extensions. server-probe.ts finds out the other properties
+ * that matter.
+ */
 export interface Dialect {
   /** Schema of the function that converts new time-series tables into hypertables. */
   readonly hypertables: { readonly schema: string } | undefined;

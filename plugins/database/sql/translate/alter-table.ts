@@ -25,7 +25,8 @@ interface Target {
 /**
  * Translates `ALTER TABLE t ADD | DROP | ALTER | RENAME TAG …` and, on time-series tables, the column types of the
  * original database. Throws Refused for dropping the time column or a primary tag, for TAG with a column that is not a
- * tag, and for retention, zones and partitions.
+ * tag, for a tag of a table without a time column, for a table in another database, for retention, zones and
+ * partitions, and for syntax errors.
  */
 export function translateAlterTable(text: string, reader: TokenReader, context: TranslationContext): RunTranslation {
   const pass = run([text]);

@@ -112,7 +112,7 @@ const TYPE_WORDS: ReadonlyMap<string, { readonly postgres: string; readonly keep
   ['DOUBLE', { postgres: 'float8', keepsLength: false }],
 ]);
 
-/** Replaces the names of `TYPE_WORDS` where a type may follow; returns `undefined` if there are none. */
+/** Replaces the names of `TYPE_WORDS` where a type is possible; returns `undefined` if there are none. */
 export function replaceTypeNames(reader: TokenReader): string | undefined {
   let replaced = '';
   let copied = 0;

@@ -7,14 +7,14 @@ import { Refused, type TranslationContext } from './translation.ts';
 
 const GAP_FILL = 'TIME_BUCKET_GAPFILL';
 const INTERPOLATE = 'INTERPOLATE';
-/** Keywords that end the preceding part of a SELECT, outside parentheses. */
+/** Keywords outside parentheses that end the GROUP BY clause, and those that also end HAVING and WINDOW. */
 const ENDS_GROUPING = /^(?:HAVING|WINDOW|ORDER|LIMIT|OFFSET|FETCH|FOR)$/;
 const ENDS_ROWS = /^(?:ORDER|LIMIT|OFFSET|FETCH|FOR)$/;
 const SET_OPERATIONS = /^(?:UNION|INTERSECT|EXCEPT)$/;
 
 interface Item {
   readonly start: number;
-  /** The expression without blanks and comments. */
+  /** The expression in a form that is equal for equal expressions; see `#normalized`. */
   readonly written: string;
   readonly name: string;
   /** Column name in the common table expression of the grouped rows. */

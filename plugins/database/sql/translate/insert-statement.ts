@@ -8,9 +8,9 @@ import type { RunTranslation, TranslationContext } from './translation.ts';
 
 /**
  * Translates the original database's INSERT and UPSERT: integer timestamps and double-quoted text in VALUES, a missing
- * column list (the values are then in definition order), `database.table` for the current database, and UPSERT, which
- * becomes INSERT … ON CONFLICT (primary key). Anything that PostgreSQL understands is left unchanged. Throws Refused
- * for integers out of a timestamp's range.
+ * column list for a time-series table (the values are then in definition order), `database.table` for the current
+ * database, and UPSERT, which becomes INSERT … ON CONFLICT (key). Anything else is left unchanged. Throws Refused for
+ * integers out of a timestamp's range, and for UPSERT with ON CONFLICT.
  */
 export function* translateInsert(text: string, context: TranslationContext): Steps<RunTranslation> {
   const scanner = new Scanner(text);
@@ -186,7 +186,7 @@ function statementOf(
 
 /**
  * Returns the conflict clause of an UPSERT, which updates the listed columns or, without a column list, all columns
- * that are not generated. Without a primary key, an UPSERT is a plain INSERT.
+ * that are not generated. For a table without a key, an UPSERT is a plain INSERT.
  */
 function upsertClause(head: InsertHead, table: KnownTable | undefined): string {
   if (table === undefined || table.key.length === 0) return '';

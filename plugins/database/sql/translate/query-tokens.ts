@@ -5,7 +5,7 @@ const QUERY_WORD = /^(?:SELECT|WITH|VALUES|TABLE|INSERT|UPDATE|DELETE)$/;
 const NO_ALIAS =
   /^(?:WHERE|GROUP|HAVING|ORDER|LIMIT|OFFSET|FETCH|FOR|WINDOW|JOIN|INNER|LEFT|RIGHT|FULL|CROSS|NATURAL|ON|USING|SET|RETURNING|TABLESAMPLE|UNION|INTERSECT|EXCEPT|WITH)$/;
 
-/** Length of TABLESAMPLE; longer words are not converted. */
+/** Length of TABLESAMPLE; no longer keyword is looked for. */
 const LONGEST_KEYWORD = 11;
 
 /** The tokens of a statement by their index, with the structure of its parentheses. */

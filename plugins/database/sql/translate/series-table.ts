@@ -32,8 +32,9 @@ export function isSeriesTable(reader: TokenReader): boolean {
 /**
  * Translates `CREATE TABLE [IF NOT EXISTS] t (time, data …) TAGS (…) PRIMARY TAGS (…) [clauses]`. The first column
  * becomes a timestamptz and, with the primary tags, the primary key; tags are marked (create-table.ts). Types keep the
- * original database's precision, but VARCHAR(n) counts characters and is unlimited without n. Retention, partition,
- * encoding and similar clauses are ignored, each with a notice. Throws Refused for syntax errors.
+ * original database's precision, up to microseconds, but VARCHAR(n) counts characters and is unlimited without n.
+ * Retention, partition, encoding and similar clauses are ignored, each with a notice. Throws Refused for syntax errors
+ * and other invalid definitions.
  */
 export function translateSeriesTable(reader: TokenReader, context: TranslationContext): RunTranslation {
   reader.takeWords('CREATE', 'TABLE');

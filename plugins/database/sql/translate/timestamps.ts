@@ -32,8 +32,9 @@ const instants = new TimestampWriter('+00');
 const wallTimes = new TimestampWriter('');
 
 /**
- * Converts an integer written to a timestamp column to a literal. Its unit follows from the column's precision (3:
- * milliseconds, 6: microseconds) and is never guessed from its size. Throws Refused (22008) beyond the years 0 to 2970.
+ * Converts an integer written to a timestamp column to a literal. The unit of the integer follows from the column's
+ * precision (3: milliseconds, 6: microseconds) and is never guessed from the size of the integer. Throws Refused
+ * (22008) beyond the years 0 to 2970.
  */
 export function timestampLiteral(column: KnownColumn, digits: string, isNegative: boolean): string {
   const precision = timestampPrecision(column) ?? 6;

@@ -30,9 +30,11 @@ const MAX_READ_LENGTH = 100_000;
 
 /**
  * Translates one statement (without semicolon; see split.ts). Statements that PostgreSQL understands are left
- * unchanged, with PostgreSQL's meaning. Only statements that PostgreSQL must reject are translated, either here or,
- * after the rejection, by `translateRefused`. Never throws. Data is never interpreted as SQL: names and text are quoted
- * by quote.ts.
+ * unchanged, with PostgreSQL's meaning, with few exceptions: CREATE DATABASE also marks the new database; for
+ * time-series tables, ALTER TABLE and an INSERT without a column list follow the rules of the original database; names
+ * that PostgreSQL would truncate are refused. All other translations apply to statements that PostgreSQL must reject,
+ * either here or, after the rejection, by `translateRefused`. Never throws. Data is never interpreted as SQL: names and
+ * text are quoted by quote.ts.
  */
 export function translate(sql: string, context: TranslationContext): Translation {
   return finish(translateInSteps(sql, context));
@@ -62,7 +64,7 @@ const REPEATED_KEY = '21000';
  * - 42703, 42883, 42804: integer timestamps and double-quoted text in conditions and assignments, and functions of the
  *   original database;
  * - 42601: durations such as 1h, and INDEX and FAMILY in CREATE TABLE (also 42704);
- * - 42704: type names;
+ * - 42704: type names; GRANT and REVOKE of the role admin are refused;
  * - 42P01, 3F000: tables qualified with the current database.
  */
 export function translateRefused(

@@ -12,7 +12,7 @@ export interface PluginPath {
   configProvider(className: string): Promise<ConfigProviderPlugin | undefined>;
 }
 
-/** Finds the packages and logs a warning for each unusable entry. */
+/** Finds the packages. Logs a warning for each entry of `plugin.path`, folder or package that cannot be used. */
 export async function openPluginPath(entries: readonly string[] | null, logger: Logger): Promise<PluginPath> {
   const { packages, warnings } = await scanPluginPath(entries ?? []);
   for (const warning of warnings) logger.warn(warning);

@@ -5,7 +5,7 @@ import { readPluginPackage, type PluginPackage } from './manifest.ts';
 
 export interface PluginPathScan {
   readonly packages: readonly PluginPackage[];
-  /** One sentence for each entry that cannot be used. */
+  /** One sentence for each entry of `plugin.path`, folder or package that cannot be used. */
   readonly warnings: readonly string[];
 }
 

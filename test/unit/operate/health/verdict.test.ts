@@ -194,7 +194,10 @@ describe('the verdict on a connector', () => {
     assert.equal(sentence({}), `Task 0 has failed: away; ${next}`);
     assert.match(sentence({ maxAttempts: -1 }), /the next attempt, 3, is at/);
     assert.match(sentence({ state: 'STARTED', nextAttemptAtMs: null }), /; attempt 3 of 10 has begun\.$/);
-    assert.match(sentence({ ...given, attempt: 10 }), /, because restart\.max\.attempts=10 were made\.$/);
+    assert.match(
+      sentence({ ...given, attempt: 10 }),
+      /, because all attempts were made \(restart\.max\.attempts=10\)\.$/,
+    );
     assert.match(sentence({ ...given, policy: 'never' }), /; it is not restarted, because restart\.policy=never\.$/);
     assert.match(sentence({ ...given, kind: 'data' }), /of the kind data and restart\.policy=transient\.$/);
   });
