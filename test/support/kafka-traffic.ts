@@ -2,6 +2,7 @@ import { createKafkaClient } from '../../src/kafka/client/client.ts';
 import type { ClientProperties, ConsumedRecord, KafkaClient, ProducedRecord } from '../../src/kafka/api.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { broker } from './services.ts';
+import { TopicTally } from './topic-tally.ts';
 import { PATIENCE, until } from './until.ts';
 
 export interface TestMessage {
@@ -98,6 +99,16 @@ export class KafkaTraffic {
       await consumer.close(1000);
     }
     return records;
+  }
+
+  /** Counts how often each number from 0 is in a topic, without keeping its records. */
+  tally(
+    topic: string,
+    size: number,
+    numberOf: (value: Buffer) => number,
+    properties: ClientProperties = {},
+  ): Promise<TopicTally> {
+    return TopicTally.of(this.#client, topic, size, numberOf, properties);
   }
 
   async texts(topic: string, count: number, timeoutMs?: number): Promise<string[]> {

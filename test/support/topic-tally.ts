@@ -33,6 +33,11 @@ export class TopicTally {
     return tally;
   }
 
+  /** How often a number is in the topic, at most 255. */
+  times(number: number): number {
+    return this.#counts[number] ?? 0;
+  }
+
   /** Numbers that are missing, and numbers that occur more than once. */
   get faults(): { readonly lost: number[]; readonly doubled: number[] } {
     const lost: number[] = [];
