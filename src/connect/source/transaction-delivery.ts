@@ -168,7 +168,9 @@ export class TransactionDelivery implements SourceDelivery {
     this.#tracker.acknowledge(batch.sources);
     this.#sent += batch.sent;
     this.#polled += batch.size;
-    if (this.#task.commitRecord !== undefined) for (const source of batch.sources) this.#sources.push(source);
+    const { commitRecord, commitBlock } = this.#task;
+    if (commitRecord !== undefined || commitBlock !== undefined)
+      for (const source of batch.sources) this.#sources.push(source);
     if (records.length === 0) return undefined;
     try {
       this.#begin();

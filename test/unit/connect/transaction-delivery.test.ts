@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { TransactionRequests } from '../../../src/connect/source/transaction-requests.ts';
+import type { SourceBlock } from '../../../src/connect/api.ts';
+import { RecordPacker } from '../../../src/data/packed-records.ts';
+import { Schema } from '../../../src/data/schema.ts';
 import { SluiceError, toError } from '../../../src/errors.ts';
 import { ErrorCode } from '../../../src/kafka/errors/error-codes.ts';
 import { KafkaError } from '../../../src/kafka/errors/kafka-errors.ts';
@@ -49,6 +52,24 @@ describe('delivery of source records exactly once', () => {
     assert.deepEqual(bench.producer.asked.slice(2), ['begin', 'topic 1,2,9', 'offsets {"n":2},{"n":9}', 'commit']);
     assert.deepEqual(bench.task.told, ['start', 'record 1', 'record 2', 'record 9', 'commit']);
     assert.equal(bench.delivered, 3);
+    bench.runner.stop();
+    await running;
+  });
+
+  it('notifies a source that only wants to know of blocks', async () => {
+    const bench = new SourceBench({ boundary: POLL });
+    const packer = new RecordPacker('topic', 100);
+    packer.add(null, Buffer.from('1'));
+    const [packed] = packer.take();
+    assert.ok(packed);
+    const blocks: SourceBlock[] = [];
+    Object.assign(bench.task, { commitRecord: undefined, commitBlock: (block: SourceBlock) => blocks.push(block) });
+    const schema = new Schema('string');
+    const offsets = { sourcePartition: { table: 't' }, offsetBefore: { n: 0 }, offsetAfter: { n: 3 } };
+    bench.task.block = { packed, keySchema: schema, valueSchema: schema, ...offsets };
+    const running = bench.runner.run();
+    await until(() => bench.task.told.includes('commit'), 'it is committed');
+    assert.deepEqual(blocks[0]?.offsetAfter, { n: 3 });
     bench.runner.stop();
     await running;
   });
