@@ -7,7 +7,7 @@ export interface TopicPartition {
   readonly partition: number;
 }
 
-/** Returns the key of a partition in maps (`topic/partition`), such as that of `SinkTask.preCommit`. */
+/** Returns `topic/partition`, the key of a partition in maps, such as the one that `SinkTask.preCommit` gets. */
 export function topicPartitionKey(topic: string, partition: number): string {
   return `${topic}/${String(partition)}`;
 }

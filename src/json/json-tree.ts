@@ -1,6 +1,6 @@
 import { SluiceError } from '../errors.ts';
 
-/** A number as it was written, because a double would round 64-bit integers and decimals. */
+/** A number as text, without redundant leading zeros. A double would round 64-bit integers and decimals. */
 export class JsonNumber {
   readonly text: string;
   readonly integral: boolean;

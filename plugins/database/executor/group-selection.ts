@@ -19,8 +19,8 @@ const DROPPED = -1;
 /**
  * Arranges a batch of several groups into statements with the same effect as applying the rows one by one. The first
  * statements are the deletions, one row per key; the next ones store the rows that no later deletion removes. Rows that
- * precede the deletion of their key are dropped. Rows with the same key in different groups set different columns, so
- * all of them are written, in consecutive statements, unless only the first row of a key is stored (`first`).
+ * precede the deletion of their key are dropped. Rows with the same key in different groups set different columns. All
+ * of them are therefore written, in separate statements, unless only the first row of a key is stored (`first`).
  */
 export function selectByGroup(
   candidates: Int32Array,
@@ -36,7 +36,10 @@ export function selectByGroup(
   return assignment.statements(candidates);
 }
 
-/** Assigns each row to a step (0: deletions), unless it is dropped. */
+/**
+ * Assigns each row that is not dropped to a step. Steps run in ascending order; each has one statement for each group that
+ * has rows in it. Step 0 contains the deletions.
+ */
 class StepAssignment {
   readonly #groups: RowGroups;
   readonly #equalKeys: EqualKeys;

@@ -10,18 +10,18 @@ import { createLineTsdEncoder } from './tsd/line-tsd-encoder.ts';
 import { LineTsdDecoder } from './tsd/line-tsd.ts';
 import type { PointPolicy } from './tsd/point-tables.ts';
 
-/** A format read by the sink, by its name in `protocol.type` (docs/formats.md#messages-that-the-sink-reads). */
+/** A format that the sink reads (docs/formats.md#messages-that-the-sink-reads). `protocol.type` names it. */
 export interface DecodedFormat<Policy> {
   /** Supported units of times; the first is the default, except in the formats of points. */
   readonly precisions: readonly Precision[];
   readonly create: (policy: Policy) => Decoder;
 }
 
-/** A format written by the source, by its name in `out.format`. */
+/** A format that the source writes. `out.format` names it. */
 export interface EncodedFormat<Policy> {
   /** Supported units of times; the first is the default. */
   readonly precisions: readonly [Precision, ...Precision[]];
-  /** True if a row may produce several lines, each of which is a message. */
+  /** True if a row may produce several lines. Each is a message, unless records may have several rows. */
   readonly rowsAreLines: boolean;
   /** True if messages are JSON. */
   readonly isJson: boolean;
@@ -82,7 +82,7 @@ export const decodedPointFormats = {
   } satisfies DecodedFormat<PointPolicy>,
 } as const;
 
-/** Formats with statements among the rows, which must be processed in the order of `partsOf`. */
+/** Formats whose messages contain statements as well as rows. `partsOf` (format.ts) returns both in the order of the messages. */
 export const decodedChangeFormats = {
   cdc_db: {
     precisions: ['ms', 'us', 'ns'],

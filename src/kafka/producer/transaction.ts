@@ -139,11 +139,12 @@ export class Transaction implements ProducerIdentity {
 
 /**
  * Requests the next epoch of a transactional id, which fences earlier producers. Retries on concurrent transactions and retriable
- * errors.
+ * errors. No transaction is started with this epoch, but the coordinator also uses the transaction timeout as the time limit
+ * for replicating the epoch. It is therefore the request timeout, as in Java's admin client (KAFKA-16047).
  */
 export function fence(cluster: Cluster, transactionalId: string, isStopped: () => boolean): Promise<ProducerId> {
-  const { apiTimeoutMs } = cluster.config;
-  const action = () => initProducer(cluster, transactionalId, FENCING_TIMEOUT_MS);
+  const { apiTimeoutMs, requestTimeoutMs } = cluster.config;
+  const action = () => initProducer(cluster, transactionalId, requestTimeoutMs);
   return retry(
     `Fencing the transactional id ${transactionalId}`,
     backoffOf(cluster),
@@ -152,12 +153,6 @@ export function fence(cluster: Cluster, transactionalId: string, isStopped: () =
     isStopped,
   );
 }
-
-/**
- * Transaction timeout for fencing. No transaction is started with this epoch, so the minimum is used, as in Java's admin
- * client.
- */
-const FENCING_TIMEOUT_MS = 1;
 
 async function initProducer(
   cluster: Cluster,
