@@ -32,7 +32,7 @@ export class Retries {
   readonly #mayWrite: () => boolean;
   #unavailable: string | undefined;
 
-  /** An abort of `signal` ends the wait for an unavailable database. Nothing is attempted while `mayWrite` returns false. */
+  /** An abort of `signal` ends the wait for an unavailable database. While `mayWrite` returns false, no work is run. */
   constructor(
     executor: Executor,
     options: RetryOptions,
@@ -45,7 +45,7 @@ export class Retries {
     this.#mayWrite = mayWrite;
   }
 
-  /** True if the database was unavailable at the last attempt. */
+  /** True from a failure of the database until it responds again. */
   get isUnavailable(): boolean {
     return this.#unavailable !== undefined;
   }
@@ -56,20 +56,24 @@ export class Retries {
   }
 
   /**
-   * Runs `work`, and rejects with its error. After an infrastructure failure, `work` is first retried up to
-   * `max.retries` times; before each retry, up to `connection.attempts` attempts to connect are made. An abort ends the
-   * retries.
+   * Runs `work` and returns its result. After an infrastructure failure, `work` is retried up to `max.retries` times;
+   * before each retry, up to `connection.attempts` attempts to connect are made. Rejects with the error of `work` if all
+   * retries have failed, and at once for any other error. An abort ends the retries.
    */
   async run<T>(attempted: Attempted, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     for (let retry = 0; ; retry++) {
-      // Checked right before each attempt, because a suspended process resumes here before any timer fires.
+      // After a suspension of the process, this line may run before the timer that detects the lost membership.
       if (!this.#mayWrite()) await this.#untilMayWrite(signal);
       try {
         const result = await work();
         this.#unavailable = undefined;
         return result;
       } catch (error) {
-        if (!(error instanceof DatabaseError) || error.scope !== 'infrastructure' || signal.aborted) throw error;
+        if (!(error instanceof DatabaseError) || signal.aborted) throw error;
+        if (error.scope !== 'infrastructure') {
+          this.#unavailable = undefined;
+          throw error;
+        }
         await this.#wait(error, retry, attempted, signal);
       }
     }

@@ -66,10 +66,11 @@ async function tableFindings(
     rights.some(({ table, readsAll }) => table.schema === name.schema && table.name === name.name && !readsAll),
   );
   for (const table of denied.slice(0, MAX_NAMED)) {
-    const fix = `GRANT SELECT ON ${quoteTable(table.name)} TO ${role};`;
-    findings.push(fail(`table ${tableLabel(table)}`, 'the user lacks SELECT', fix));
+    const fix = `GRANT USAGE ON SCHEMA ${quoteIdentifier(table.name.schema)} TO ${role}; GRANT SELECT ON ${quoteTable(table.name)} TO ${role};`;
+    findings.push(fail(`table ${tableLabel(table)}`, 'the user lacks SELECT on the table or USAGE on its schema', fix));
   }
-  if (denied.length > MAX_NAMED) findings.push(fail('tables', `${String(denied.length)} may not be read, in total`));
+  if (denied.length > MAX_NAMED)
+    findings.push(fail('tables', `the user lacks SELECT on ${String(denied.length)} tables in total`));
   if (denied.length === 0)
     findings.push(ok('tables', `${String(read.length)} to read: ${named(read.map(tableLabel))}`));
   if (settings.notify)
@@ -92,6 +93,6 @@ function triggerFindings(
     ),
   );
   if (foreign.length === 0) return [];
-  const message = `triggers require the privilege TRIGGER; these tables are polled instead: ${named(foreign.map((name) => tableLabel({ name })))}`;
+  const message = `creating triggers requires the privilege TRIGGER; tables without triggers are polled instead: ${named(foreign.map((name) => tableLabel({ name })))}`;
   return [warn('notify', message, 'GRANT TRIGGER on the tables to the user, or set notify=false')];
 }

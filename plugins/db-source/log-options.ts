@@ -19,7 +19,7 @@ export const logOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'With `read.method=log`: the publication whose tables are read. Default: the name of the slot. If it does not exist, it is created for the tables that are read, or with `log.ddl` for all tables. An existing publication that is not FOR ALL TABLES is set to exactly the tables that are read, so do not share it with other subscribers.',
+      'With `read.method=log`: the publication whose tables are read. Default: the name of the slot. If it does not exist, it is created for the tables that are read, or with `log.ddl` for all tables. Without `log.ddl`, an existing publication that is not FOR ALL TABLES is set to exactly the tables that are read, so do not share it with other subscribers.',
     group: LOG,
     width: 'MEDIUM',
     displayName: 'Publication',

@@ -129,7 +129,10 @@ export class PortListener {
     this.#https?.setSecureContext({ ...certificate, secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
   }
 
-  /** Stops accepting connections, and resolves when the running requests have ended. `cut()` ends the wait early. */
+  /**
+   * Stops accepting connections, closes idle ones, and resolves when all connections have ended. A connection that has
+   * not sent anything may delay this until its time limit. `cut()` ends the wait early.
+   */
   async close(): Promise<void> {
     this.#stopping = true;
     const closed = new Promise<void>((resolve) => this.#acceptor.close(() => resolve()));

@@ -190,7 +190,7 @@ describe('sluice doctor', function () {
     const [ofSink, ofSource] = sick.findings.filter(({ about }) => about === 'table orders');
     assert.equal(ofSink?.message, 'the user lacks SELECT, UPDATE');
     assert.equal(ofSink.remedy, `GRANT SELECT, UPDATE ON "public"."orders" TO "${user}";`);
-    assert.equal(ofSource?.message, 'the user lacks SELECT');
+    assert.equal(ofSource?.message, 'the user lacks SELECT on the table or USAGE on its schema');
     assert.match(finding(sick, 'table missing').message, /does not exist, and the sink does not create it/);
     assert.match(finding(sick, 'topic missing').message, /the sink waits for it/);
     assert.match(finding(sick, 'statement_timeout').message, /^2000 ms/);

@@ -56,7 +56,7 @@ export class BatchFaults {
   addMisfits(plan: WritePlan, rows: Int32Array, { unknownColumns, computedColumns }: ColumnPolicy): void {
     const { required, missingKeyColumn } = plan;
     if (missingKeyColumn !== undefined) this.#addToAll(rows, this.#noKeyColumn(missingKeyColumn, plan));
-    if (required !== undefined || plan.columns.length === 0) this.#addToAll(rows, this.#noColumns(required));
+    if (required !== undefined || plan.columns.length === 0) this.#addToAll(rows, this.#noColumns(required, plan));
     if (unknownColumns === 'fault') this.#addValues(plan.unknown, rows, (name) => `has no column "${name}"`, '42703');
     if (computedColumns !== 'ignore') {
       this.#addValues(plan.computed, rows, (name) => `computes column "${name}" itself`, '428C9');
@@ -72,8 +72,11 @@ export class BatchFaults {
     }
   }
 
-  #noColumns(required: CatalogueColumn | undefined): RowFault {
+  #noColumns(required: CatalogueColumn | undefined, { computed }: WritePlan): RowFault {
     if (required === undefined) {
+      if (computed.length > 0) {
+        return { message: `table "${this.#table}" computes all columns of the rows itself`, sqlstate: '428C9' };
+      }
       return { message: `none of the columns of the rows exists in table "${this.#table}"`, sqlstate: '42703' };
     }
     return {

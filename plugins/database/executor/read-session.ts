@@ -21,8 +21,9 @@ const SET_ZONE = qualifiedStatement('read session: time zone', "SELECT pg_catalo
 const MAX_EXPECTED_BYTES = 4_194_304;
 
 /**
- * Statements in a single read-only transaction, which the pool rolls back after release. That reverts settings and
- * closes the cursor, so BEGIN, settings, statement and rows of a small result take one round trip.
+ * Runs statements in a read-only transaction. The pool rolls the transaction back after release, which reverts its
+ * settings and closes its portal. BEGIN, the settings and the first statement are sent together, so a small result takes
+ * one round trip.
  * idle -> (first statement) -> in transaction -> (a statement fails) -> failed -> (next statement) -> in a new
  * transaction
  */
@@ -152,7 +153,8 @@ export class ReadSession implements ReadingSession {
 
 /**
  * Corrects the scope of an error. In a read-only transaction, 25006 is an error of the caller; elsewhere, it means that
- * the server is a standby. Errors of the preamble, such as an invalid time zone, are errors of the caller as well.
+ * the server is a standby. Errors of the preamble, such as an invalid time zone, are errors of the caller as well, except
+ * failures of the infrastructure.
  */
 function explain(error: unknown, batch: Pipeline): unknown {
   if (!(error instanceof DatabaseError)) return error;

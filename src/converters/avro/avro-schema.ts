@@ -63,7 +63,10 @@ export interface AvroUnion {
   readonly properties: Properties;
 }
 
-/** A text is not a valid Avro schema, or a schema needs a name that Avro forbids. */
+/**
+ * A text is not a valid Avro schema, or a Connect schema cannot be converted to Avro because Avro forbids a character of its
+ * name.
+ */
 export class AvroSchemaError extends SluiceError {
   constructor(message: string) {
     super(message, { scope: 'record', javaName: 'org.apache.avro.SchemaParseException' });
@@ -275,7 +278,10 @@ export function nullableMember(union: AvroUnion): AvroSchema | undefined {
   return others.length === 1 ? others[0] : undefined;
 }
 
-/** If an array represents a map whose keys are not strings, returns the record type of its entries (AvroData.isMapEntry). */
+/**
+ * If an array represents a map (one whose keys are not strings, or are optional), returns the record type of its entries
+ * (AvroData.isMapEntry).
+ */
 export function mapEntry(array: AvroArray): AvroRecord | undefined {
   const { items } = array;
   if (items.type !== 'record') return undefined;

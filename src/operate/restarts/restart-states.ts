@@ -31,7 +31,7 @@ export class RestartStates {
     this.#writer = new StateWriter(own, logger);
   }
 
-  /** The state of a target that this worker owns. A state for another configuration is ignored. */
+  /** Returns the state of a target that this worker owns. A stored state of another configuration is ignored. */
   get(target: RestartTarget): RestartState | undefined {
     const key = restartKey(target);
     const known = this.#known.get(key);
@@ -60,7 +60,7 @@ export class RestartStates {
     this.#known.delete(restartKey(target));
   }
 
-  /** Removes the states of a deleted connector. `everywhere`: also those that other workers have stored. */
+  /** Removes the states of a deleted connector from memory. `everywhere`: also the stored ones, of all workers. */
   forget(connector: string, everywhere: boolean): void {
     const prefix = restartPrefix(connector);
     for (const key of this.#known.keys()) if (key.startsWith(prefix)) this.#known.delete(key);
@@ -136,7 +136,7 @@ class StateWriter {
     } catch (error) {
       this.#logger.warn(
         { key, reason: toError(error).message },
-        'Failed to store a restart state; a worker that takes the task over counts its restarts from the beginning',
+        'Failed to store a restart state; a worker that takes over the connector or task continues from the last stored state, if any',
       );
     }
   }

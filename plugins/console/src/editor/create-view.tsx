@@ -28,7 +28,7 @@ type State = (typeof STATES)[number];
 
 const ORDER = ['name', 'connector.class', 'tasks.max', 'topics'];
 const CLASS_HINT = 'class-hint';
-/** The worker's placeholder for a stored value; a new connector has none. */
+/** The placeholder that the worker shows instead of a stored secret. A new connector has no stored secrets. */
 const MARK = '[hidden]';
 
 /** The view that creates a connector: class, topics or tables, options, and a preview. */
@@ -217,7 +217,7 @@ interface ClassChoiceProps {
   readonly document: EditedDocument;
 }
 
-/** The first step, in which the user chooses the class: common purposes as cards, and all other classes in a list. */
+/** The first step, in which the user chooses the class: from cards for common purposes, or from a list of all classes. */
 function ClassChoice({ plugins, document }: ClassChoiceProps) {
   const { entries, change } = document;
   const cards = texts.cards.flatMap((card) => {
