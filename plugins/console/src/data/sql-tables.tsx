@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { quotedName } from '../common/sql-names.ts';
 import { Button } from '../kit/button.tsx';
 import { TextField } from '../kit/field.tsx';
 import { Fold } from '../kit/fold.tsx';
@@ -38,7 +39,7 @@ export function SqlTables({ tables, insert }: SqlTablesProps) {
               <ul>
                 {columns.map((column) => (
                   <li key={column.name}>
-                    <Button class="link" onClick={() => insert(column.name)}>
+                    <Button class="link" onClick={() => insert(quotedName(column.name))}>
                       {column.name}
                     </Button>{' '}
                     <span class="quiet">{column.type}</span>

@@ -51,14 +51,19 @@ export const EVERYTHING: SelectionForm = {
 };
 export const FILTERS = ['stage', 'class', 'sqlstate', 'table', 'column', 'topic', 'message'] as const;
 
-/** Builds the request body, or returns the invalid field. `rest`: the records to use if `group` is the key of this replay. */
+type Fields = Readonly<Record<string, number>>;
+
+/**
+ * Builds the request body, or returns the invalid field. `rest`: the records to use if `group` is the key of this replay. The other
+ * fields then only narrow this selection, so that no record is replayed twice.
+ */
 export function selectionBody(form: SelectionForm, rest?: RestOfReplay): SelectionBody | SelectionProblem {
   const { group, since, until } = form;
-  const offsets: Readonly<Record<string, number>>[] = [];
+  let offsets: readonly Fields[] = [];
   for (const typed of form.ranges) {
     const range = rangeOf(typed);
     if (typeof range === 'string') return { problem: range };
-    if (range !== undefined) offsets.push(range);
+    if (range !== undefined) offsets = [...offsets, range];
   }
   const [begin, end] = [milliseconds(since), milliseconds(until)];
   if (begin === null || end === null || (begin !== undefined && end !== undefined && end <= begin))
@@ -66,22 +71,52 @@ export function selectionBody(form: SelectionForm, rest?: RestOfReplay): Selecti
   const transforms = chain(form.transforms);
   if (transforms === null) return { problem: 'transforms' };
   const filter = FILTERS.flatMap((key) => (form[key].trim() === '' ? [] : [[key, form[key].trim()] as const]));
-  const isRest = rest !== undefined && group === restKey(rest);
+  const left = rest !== undefined && group === restKey(rest) ? (rest.selection as RestSelection) : undefined;
+  if (left !== undefined && offsets.length > 0) {
+    offsets = intersection(left.offsets ?? [], offsets);
+    if (offsets.length === 0) return { problem: 'offsets' };
+  }
+  const time = narrowed(left?.time ?? {}, defined({ from: begin, to: end }));
+  const narrow = { ...Object.fromEntries(filter), ...left?.filter };
   const selection = {
-    ...(isRest ? rest.selection : group === '' ? {} : { group }),
+    ...(left ?? (group === '' ? {} : { group })),
     ...(offsets.length === 0 ? {} : { offsets }),
-    ...(begin === undefined && end === undefined ? {} : { time: defined({ from: begin, to: end }) }),
-    ...(filter.length === 0 ? {} : { filter: Object.fromEntries(filter) }),
+    ...(Object.keys(time).length === 0 ? {} : { time }),
+    ...(Object.keys(narrow).length === 0 ? {} : { filter: narrow }),
   };
   return { selection, ...(transforms === undefined ? {} : { transforms }) };
 }
 
+/** The parts of the selection of a stopped or failed replay that the other fields narrow. */
+interface RestSelection extends Readonly<Record<string, unknown>> {
+  readonly offsets?: readonly Fields[];
+  readonly time?: Fields;
+  readonly filter?: Readonly<Record<string, string>>;
+}
+
+/** Returns the offsets that are in a range of both lists. */
+function intersection(some: readonly Fields[], others: readonly Fields[]): readonly Fields[] {
+  return some.flatMap((one) =>
+    others.flatMap((other) => {
+      if (one['partition'] !== other['partition']) return [];
+      const { from = 0, to = Infinity } = narrowed(one, other);
+      return from > to ? [] : [{ ...one, ...narrowed(one, other) }];
+    }),
+  );
+}
+
+/** Returns the later beginning and the earlier end of two ranges. */
+function narrowed(one: Fields, other: Fields): Fields {
+  const begins = [one['from'], other['from']].filter((each) => each !== undefined);
+  const ends = [one['to'], other['to']].filter((each) => each !== undefined);
+  return defined({
+    from: begins.length === 0 ? undefined : Math.max(...begins),
+    to: ends.length === 0 ? undefined : Math.min(...ends),
+  });
+}
+
 /** Parses a range. Returns `undefined` if it is empty, and the name of the problem if it is invalid. */
-function rangeOf({
-  partition,
-  from,
-  to,
-}: RangeForm): Readonly<Record<string, number>> | undefined | 'partition' | 'offsets' {
+function rangeOf({ partition, from, to }: RangeForm): Fields | undefined | 'partition' | 'offsets' {
   const [part, first, last] = [number(partition), number(from), number(to)];
   if (part === null || (part === undefined && (first ?? last) !== undefined)) return 'partition';
   if (first === null || last === null || (first !== undefined && last !== undefined && last < first)) return 'offsets';
@@ -120,7 +155,7 @@ function chain(text: string): Readonly<Record<string, string>> | undefined | nul
   }
 }
 
-function defined(fields: Readonly<Record<string, number | undefined>>): Readonly<Record<string, number>> {
+function defined(fields: Readonly<Record<string, number | undefined>>): Fields {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])),
   );

@@ -13,6 +13,15 @@ describe('the statements of a text', () => {
     ]);
     assert.deepEqual(sqls(`select 'it''s; one'`), [`select 'it''s; one'`]);
     assert.deepEqual(sqls('-- nothing\n;;  /* here */ '), []);
+    assert.deepEqual(sqls('select /* a; /* b; */ c; */ 1; select 2 /* open'), [
+      'select /* a; /* b; */ c; */ 1',
+      'select 2 /* open',
+    ]);
+    assert.deepEqual(sqls(`select E'it\\';' ; select type'\\' ; select 3`), [
+      `select E'it\\';'`,
+      `select type'\\'`,
+      'select 3',
+    ]);
   });
 
   it('know their places', () => {

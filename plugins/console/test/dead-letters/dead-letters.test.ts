@@ -125,6 +125,21 @@ describe('the progress of a replay in the console', () => {
     assert.deepEqual(rest, { id: 3, selection: { group: 'g', offsets } });
     const body = selectionBody({ ...EVERYTHING, group: restKey({ id: 3 }) }, rest);
     assert.deepEqual(body, { selection: { group: 'g', offsets } });
+    const ranges = [{ partition: '0', from: '0', to: '22' }];
+    const narrow = selectionBody({ ...EVERYTHING, group: restKey({ id: 3 }), ranges }, rest);
+    assert.deepEqual(narrow, {
+      selection: {
+        group: 'g',
+        offsets: [
+          { partition: 0, from: 5, to: 8 },
+          { partition: 0, from: 20, to: 22 },
+        ],
+      },
+    });
+    const none = [{ partition: '77', from: '', to: '' }];
+    assert.deepEqual(selectionBody({ ...EVERYTHING, group: restKey({ id: 3 }), ranges: none }, rest), {
+      problem: 'offsets',
+    });
     assert.equal(restOf({ ...replay, state: 'RUNNING' }), undefined);
     assert.equal(restOf({ ...replay, transforms: 'cut' }), undefined);
     assert.equal(restOf({ ...replay, partitions: [] }), undefined);
