@@ -8,6 +8,7 @@ import type { CatalogueTable } from './catalogue-query.ts';
 import type { StatementRunner } from './connection.ts';
 import type { Condition } from './pool.ts';
 import { PlannedBatch } from './planned-batch.ts';
+import type { ServerProbe } from './probe-result.ts';
 import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
 import { inTransaction } from './savepoint.ts';
 import { SchemaGrowth } from './schema-growth.ts';
@@ -75,9 +76,9 @@ export class BatchWriter {
     return new BatchWriter(connections, catalogue, session, { ...this.#options, isInTransaction: true });
   }
 
-  /** From now on, rows are written by INSERT only. */
-  avoidCopy(): void {
-    this.#options = { ...this.#options, avoidsCopy: true };
+  /** From now on, rows are written as this server requires. */
+  adapt(server: ServerProbe): void {
+    this.#options = { ...this.#options, avoidsCopy: server.rollsBackCopies === 'no' };
   }
 
   async prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void> {

@@ -32,18 +32,18 @@ interface Entry {
 const known = new Map<string, Entry>();
 
 /**
- * Probes the server of a connection, once for each kind of use (`writes`). Later calls in this thread return the same
- * result; if one of its answers is not `yes`, the result is reused for a minute only. Every change is rolled back.
- * Rejects only if the server becomes unavailable.
+ * Probes the server of a connection, once for each `instance` and kind of use (`writes`). Later calls in this thread
+ * return the same result; if one of its answers is not `yes`, the result is reused for a minute only. Every change is
+ * rolled back. Rejects only if the server becomes unavailable.
  */
 export async function probeOnce(
   connection: Connection,
-  openAnother: OpenAnother,
-  { writes, logger }: ProbeDemands & { readonly logger: Logger },
+  instance: string,
+  { openAnother, writes, logger }: ProbeDemands & { readonly openAnother: OpenAnother; readonly logger: Logger },
 ): Promise<ServerProbe> {
   const { host, port } = connection.server;
   const server = `${host}:${String(port)}`;
-  const key = `${server} ${String(writes)}`;
+  const key = `${instance} ${String(writes)}`;
   const entry = known.get(key);
   if (entry !== undefined) {
     const probe = await entry.probe.catch(() => undefined);
