@@ -245,6 +245,66 @@ describe('the probe of a server', () => {
     await fixture.run('TRUNCATE t');
   });
 
+  it('finds a server without an upsert of arrays, where only tables without a key are written', async () => {
+    const server = await lying({ refusesUpserts: true });
+    const executor = open(server.database.url);
+    const probe = await executor.probe(WRITES);
+    assert.equal(probe.upsertsArrays, 'no');
+    assert.match(
+      probeHints(probe)[0] ?? '',
+      /rows are only written to tables without a key, or with insert.mode=insert/,
+    );
+    await fixture.run('CREATE TABLE free (n int8)', 'CREATE TABLE bound (n int8 PRIMARY KEY)');
+    const rows = (table: string) => batch(table, { 'n:int': [1, 2] });
+    assert.equal((await executor.write(rows('free'), OVERRIDE)).stored, 2);
+    await assert.rejects(executor.write(rows('bound'), OVERRIDE), {
+      scope: 'caller',
+      message: `the database server ${probe.server} does not support INSERT … ON CONFLICT with rows from arrays, which table "public"."bound" requires because it has a key`,
+    });
+    assert.equal((await executor.write(rows('bound'), { ...OVERRIDE, insertMode: 'insert' })).stored, 2);
+    assert.deepEqual(await fixture.rows('SELECT count(*) FROM free NATURAL JOIN bound'), [['2']]);
+  });
+
+  it('makes /validate, the start of a task and the doctor refuse insert.mode=upsert there, and only this mode', async () => {
+    const server = await lying({ refusesUpserts: true });
+    const config = (mode: string) =>
+      sinkConfig(server.database, {
+        topics: 'a',
+        'protocol.type': 'struct',
+        'insert.mode': mode,
+        'pk.mode': 'record_key',
+        'pk.fields': 'id',
+        'auto.create': 'true',
+      });
+    const { host } = new URL(server.database.url);
+    const reason = `the database server ${host} does not support INSERT … ON CONFLICT with rows from arrays, which upsert needs; use insert`;
+    const refused = (await dbSink.validate?.(config('upsert'))) ?? [];
+    assert.deepEqual(
+      refused.map(({ name, errors }) => [name, errors]),
+      [['insert.mode', [`Invalid value for configuration insert.mode: ${reason}`]]],
+    );
+    await assert.rejects(started(config('upsert')), {
+      message: `Invalid value for configuration insert.mode: ${reason}`,
+    });
+    const diagnosed = async (mode: string) =>
+      (await dbSink.diagnose?.(config(mode), {
+        logger: silentLogger,
+        signal: new AbortController().signal,
+        writesTo: () => undefined,
+      })) ?? [];
+    const failed = (await diagnosed('upsert')).filter(({ level }) => level === 'fail');
+    assert.deepEqual(
+      failed.map(({ about, message, remedy }) => [about, message, remedy]),
+      [['insert.mode', reason, 'set insert.mode=insert']],
+    );
+    assert.deepEqual(await dbSink.validate?.(config('insert')), []);
+    assert.deepEqual(
+      (await diagnosed('insert')).filter(({ level }) => level === 'fail'),
+      [],
+    );
+    await started(config('insert'));
+  });
+
   /** Starts a task of the sink and stops it. */
   async function started(config: Record<string, string>): Promise<void> {
     const task = dbSink.createTask();

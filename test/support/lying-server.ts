@@ -15,6 +15,8 @@ export interface Lies {
   readonly failing?: { readonly share: number; readonly seed: number; readonly reads?: boolean };
   /** Each transaction of a connection runs in another backend than the one before, as behind a pooler. */
   readonly swapsBackends?: boolean;
+  /** INSERT with rows from arrays and a conflict clause is refused. */
+  readonly refusesUpserts?: boolean;
   /** The server says that it was started later than the real one, as another server does. */
   readonly startedLater?: boolean;
 }
@@ -220,6 +222,7 @@ class LyingSession {
       const started = 'pg_catalog.pg_postmaster_start_time()';
       changed = changed.replaceAll(started, `(${started} + '1 second'::pg_catalog.interval)`);
     }
+    if (this.#lies.refusesUpserts === true && ARRAY_UPSERT.test(text)) changed = UNSUPPORTED.sql;
     const mayFail = this.#lies.failing?.reads === true ? READS_AND_WRITES : WRITES;
     if (mayFail.test(text) && this.#fails()) changed = ROLLED_BACK.sql;
     if (changed === text) return given;
@@ -230,6 +233,8 @@ class LyingSession {
 
 const WRITES = /\b(?:INSERT|UPDATE|COPY|COMMIT)\b/;
 const READS_AND_WRITES = /\b(?:INSERT|UPDATE|COPY|COMMIT|SELECT|FETCH)\b/i;
+
+const ARRAY_UPSERT = /\bunnest\(.*\bON CONFLICT\b/s;
 
 /** `sql` is sent in place of a statement. It is no statement, and the proxy turns the error into another one. */
 interface Failure {
@@ -243,7 +248,12 @@ const ROLLED_BACK: Failure = {
   sqlstate: '40001',
   message: 'could not serialize access due to concurrent update',
 };
-const FAILURES = [ROLLED_BACK];
+const UNSUPPORTED: Failure = {
+  sql: 'upsert_is_not_supported',
+  sqlstate: '0A000',
+  message: 'ON CONFLICT is not supported here',
+};
+const FAILURES = [ROLLED_BACK, UNSUPPORTED];
 
 /** A connection to the real server, after the login. */
 class Backend {

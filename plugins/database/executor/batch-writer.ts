@@ -14,7 +14,9 @@ import { inTransaction } from './savepoint.ts';
 import { SchemaGrowth } from './schema-growth.ts';
 import { fits } from './schema-growth-plan.ts';
 import { copyScript } from '../sql/copy-script.ts';
+import { quoteTable } from '../sql/quote.ts';
 import { setTimeZone } from './session.ts';
+import { upsertProblem } from './server-probe.ts';
 import { isTableChanged } from './sqlstate.ts';
 import { TablePreparation } from './table-preparation.ts';
 import { type EncodingOptions, NeedsTransaction, WriteAttempt } from './write-attempt.ts';
@@ -42,6 +44,8 @@ interface WriterOptions extends EncodingOptions {
   readonly isInTransaction?: boolean;
   /** True if COPY must not be used, because the server may keep the rows of a COPY that fails or is rolled back. */
   readonly avoidsCopy?: boolean;
+  /** The reason why no INSERT with a conflict clause can be used. */
+  readonly upsertProblem?: string | undefined;
 }
 
 /** The plan for writing a batch; without `attempt`, there is nothing to send. */
@@ -78,7 +82,8 @@ export class BatchWriter {
 
   /** From now on, rows are written as this server requires. */
   adapt(server: ServerProbe): void {
-    this.#options = { ...this.#options, avoidsCopy: server.rollsBackCopies === 'no' };
+    const avoidsCopy = server.rollsBackCopies === 'no';
+    this.#options = { ...this.#options, avoidsCopy, upsertProblem: upsertProblem(server) };
   }
 
   async prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void> {
@@ -181,7 +186,13 @@ export class BatchWriter {
   }
 
   #attempt(table: CatalogueTable, { batch, policy, minCopiedRows }: PlannedWrite): WriteAttempt {
-    return new WriteAttempt(new PlannedBatch(batch, table, policy, minCopiedRows), policy, this.#options);
+    const planned = new PlannedBatch(batch, table, policy, minCopiedRows);
+    const { upsertProblem: problem } = this.#options;
+    if (problem !== undefined && planned.upserts) {
+      const message = `${problem}, which table ${quoteTable(table.name)} requires because it has a key`;
+      throw new DatabaseError(message, { scope: 'caller', sqlstate: '0A000' });
+    }
+    return new WriteAttempt(planned, policy, this.#options);
   }
 
   async #run(attempt: WriteAttempt, policy: WritePolicy): Promise<WriteReport> {

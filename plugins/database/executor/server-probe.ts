@@ -93,6 +93,12 @@ function isDoubtful(probe: ServerProbe, writes: boolean): boolean {
   return [...(writes ? [copies, upserts] : []), locks, local, probe.delivers].some((answer) => answer !== 'yes');
 }
 
+/** The reason why rows of tables with a key cannot be replaced; `undefined` if no reason is known. */
+export function upsertProblem({ server, upsertsArrays: upserts }: ServerProbe): string | undefined {
+  if (upserts !== 'no') return undefined;
+  return `the database server ${server} does not support INSERT … ON CONFLICT with rows from arrays`;
+}
+
 /** The reason why rows cannot be written exactly once; `undefined` if no reason is known. */
 export function exactlyOnceProblem({ server, rollsBackCopies: copies, locksExclude: locks }: ServerProbe) {
   if (copies === 'no') {
@@ -122,7 +128,9 @@ function differences(probe: ServerProbe): string[] {
     sentences.push(`Local settings of the database server ${server} outlast their transaction.`);
   }
   if (probe.upsertsArrays === 'no') {
-    sentences.push(`The database server ${server} does not support INSERT … ON CONFLICT with rows from arrays.`);
+    sentences.push(
+      `The database server ${server} does not support INSERT … ON CONFLICT with rows from arrays; rows are only written to tables without a key, or with insert.mode=insert.`,
+    );
   }
   return sentences;
 }
