@@ -67,7 +67,8 @@ describe('the first answer of a server', () => {
           ? Promise.reject(error)
           : Promise.resolve({ rows: [answers.slice(0, lacks ? -2 : undefined)] });
       };
-      return { processId: PID, run, sharesBackends: assert.fail } as unknown as Connection;
+      const sharesBackends = () => assert.ok(false, 'no pooler is in between');
+      return { processId: PID, run, sharesBackends } as unknown as Connection;
     };
     const settings = parseConnectionUrl('postgresql://u@h/d');
     const [relative, server] = [connectionOf(true), connectionOf(false)];
