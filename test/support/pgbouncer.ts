@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort } from '../../src/dev/ports.ts';
 import { postgresAccount } from '../../src/dev/postgres/account.ts';
 import { ServiceProcess } from '../../src/dev/service-process.ts';
-import type { TestDatabase } from './services.ts';
+import type { TestDatabase } from './test-database.ts';
 
 const PATHS = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'];
 const READY_MS = 20_000;

@@ -5,20 +5,9 @@ import { LocalPostgres, type PostgresOptions } from '../../src/dev/postgres.ts';
 import { containerBroker, containerPostgres, inContainers } from './containers.ts';
 import { everyRole, PgBouncer, pgBouncerPath, type PoolMode } from './pgbouncer.ts';
 import { askServiceDoor } from './service-door.ts';
+import type { ServerAccess, TestDatabase } from './test-database.ts';
 
-/** A PostgreSQL server and the login of its superuser. */
-export interface ServerAccess {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string;
-}
-
-export interface TestDatabase extends ServerAccess {
-  readonly database: string;
-  /** `postgresql://…`, with the password. */
-  readonly url: string;
-}
+export type { ServerAccess, TestDatabase } from './test-database.ts';
 
 export interface TestBroker {
   readonly bootstrapServers: string;

@@ -9,7 +9,7 @@ const REFUSALS: readonly (readonly [text: RegExp, sqlstate: string])[] = [
   [/^(?:no pg_hba\.conf entry |pg_hba\.conf rejects |(?:unix socket )?login rejected$)/, '28000'],
   [/^permission denied for database /, '42501'],
 ];
-/** What pgbouncer 1.24 and later puts before the error of its last login. */
+/** pgbouncer 1.24 and later puts this text before the error of its last login. */
 const CACHED = /^server login has been failing, cached error: /;
 
 /** Returns the SQLSTATE that PostgreSQL has for a refusal of a pooler; `undefined` for other errors. */
