@@ -21,7 +21,7 @@ export {
   type ExecutorOptions,
 } from './executor/open-executor.ts';
 export type { ServerProbe } from './executor/probe-result.ts';
-export { exactlyOnceProblem, notificationProblem, probeHints } from './executor/server-probe.ts';
+export { exactlyOnceProblem, notificationProblem, probeHints, upsertProblem } from './executor/server-probe.ts';
 export { openNamedExecutor, withSessionName } from './executor/session-name.ts';
 export { WaitCause } from './executor/wait-cause.ts';
 export { ROLLBACK_RETRIES, retryRolledBack } from './executor/retry-rolled-back.ts';

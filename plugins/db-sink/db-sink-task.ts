@@ -18,7 +18,6 @@ import {
   beginWithAttempts,
   countCollapsed,
   databaseText,
-  exactlyOnceProblem,
   openNamedExecutor,
   probeHints,
   WaitCause,
@@ -33,6 +32,7 @@ import { sinkOptions } from './options.ts';
 import { attemptWith, type Refuse } from './ordered-writes.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import { unavailableText, Retries } from './retries.ts';
+import { refusedByServer } from './server-refusals.ts';
 import { SinkLog } from './sink-log.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
@@ -76,7 +76,6 @@ export class DbSinkTask implements SinkTask {
   #exactlyOnce: ExactlyOnce | undefined;
   #requestCommit: (() => void) | undefined;
   #committedAt = 0;
-  #hints: readonly string[] = [];
 
   async start(context: SinkTaskContext): Promise<void> {
     const options = parseOptions(sinkOptions, context.config);
@@ -104,16 +103,14 @@ export class DbSinkTask implements SinkTask {
         if (isFirst) context.logger.warn(`The task cannot start yet: ${this.#database} ${cause}`);
       },
     };
-    const { engine, database, probe } = await beginWithAttempts(executor, policy, async () => ({
-      engine: await executor.engine(),
-      database: await databaseName(executor),
-      probe: await executor.probe({ writes: true }),
-    }));
+    const { engine, database, refusals } = await beginWithAttempts(executor, policy, async () => {
+      await executor.probe({ writes: true });
+      const found = await executor.engine();
+      const refused = [...(await refusedByServer(options, executor)), ...refusedByEngine(options, found)];
+      return { engine: found, database: await databaseName(executor), refusals: refused };
+    });
     const wantsExactlyOnce = isExactlyOnce(options);
-    const lie = wantsExactlyOnce ? exactlyOnceProblem(probe) : undefined;
-    if (lie !== undefined) throw new ConfigError(`Invalid value for configuration delivery: ${lie}`);
-    this.#hints = probeHints(probe);
-    const [refused] = refusedByEngine(options, engine);
+    const [refused] = refusals;
     if (refused !== undefined) throw new ConfigError(`Invalid value for configuration ${refused[0]}: ${refused[1]}`);
     const retries = new Retries(executor, retryOptions(options), context);
     this.#retries = retries;
@@ -263,7 +260,8 @@ export class DbSinkTask implements SinkTask {
   }
 
   hints(): readonly string[] {
-    return this.#hints;
+    const server = this.#executor?.behaviour;
+    return server === undefined ? [] : probeHints(server);
   }
 
   written(): WrittenRows {

@@ -1,4 +1,5 @@
 import {
+  ConfigError,
   ConnectError,
   topicPartitionKey,
   type PartitionOffset,
@@ -8,6 +9,7 @@ import {
 import {
   DatabaseError,
   alreadyExists,
+  exactlyOnceProblem,
   ownStatement,
   ownStatementOn,
   qualifiedStatementOn,
@@ -150,8 +152,13 @@ export class DeliveryOffsets {
     this.#name = tableText(table);
   }
 
+  /** Rejects with ConfigError if the server, which may have replaced another one, makes exactly-once impossible. */
   async atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.#executor.atomically(work, signal);
+    return this.#executor.atomically(async (transaction, server) => {
+      const lie = server === undefined ? undefined : exactlyOnceProblem(server);
+      if (lie !== undefined) throw new ConfigError(`Invalid value for configuration delivery: ${lie}`);
+      return work(transaction);
+    }, signal);
   }
 
   /**

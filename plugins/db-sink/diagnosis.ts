@@ -10,7 +10,6 @@ import {
 import {
   connectionSettings,
   diagnoseDatabase,
-  exactlyOnceProblem,
   quoteIdentifier,
   quoteTable,
   readCreationPlace,
@@ -26,6 +25,7 @@ import { sinkFormat } from './decoders.ts';
 import { CONNECTIONS } from './db-sink-task.ts';
 import { isExactlyOnce, offsetTableName } from './delivery-options.ts';
 import { sinkOptions, type SinkOptions } from './options.ts';
+import { refusedByServer } from './server-refusals.ts';
 import { growthOf } from './table-options.ts';
 
 /** Number of tables that a message names; the others are only counted. */
@@ -40,11 +40,10 @@ export async function diagnoseSink(config: ConnectorConfig, context: DiagnosisCo
   return diagnoseDatabase(settings, { connections, writes: true }, context, async (executor) => {
     const rights = new SinkRights(executor, settings.user, await readTableRights(executor, context.signal), context);
     const findings = await rights.forTables(options, tablesOf(options, config));
-    if (isExactlyOnce(options)) {
-      const lie = exactlyOnceProblem(await executor.probe({ writes: true }));
-      if (lie !== undefined) findings.push(fail('delivery', lie, 'set delivery=at-least-once'));
-      findings.push(await rights.forTable(offsetTableName(options), ALL, true));
+    for (const [option, reason, possible] of await refusedByServer(options, executor)) {
+      findings.push(fail(option, reason, `set ${option}=${possible}`));
     }
+    if (isExactlyOnce(options)) findings.push(await rights.forTable(offsetTableName(options), ALL, true));
     return findings;
   });
 }

@@ -7,14 +7,15 @@ import {
   type OptionResult,
   type SinkConnectorPlugin,
 } from '../../src/index.ts';
-import { checkConnection, exactlyOnceProblem, type Executor } from '../database/index.ts';
+import { checkConnection } from '../database/index.ts';
 import { DbSinkTask } from './db-sink-task.ts';
 import { diagnoseSink } from './diagnosis.ts';
 import { alterOffsets } from './delivery.ts';
-import { deliveryProblems, isExactlyOnce, type DeliveryOptions } from './delivery-options.ts';
+import { deliveryProblems } from './delivery-options.ts';
 import { refusedByEngine, sinkFormat, unsupportedPrecision } from './decoders.ts';
 import { sinkOptions } from './options.ts';
 import { previewRecords } from './preview.ts';
+import { refusedByServer } from './server-refusals.ts';
 import { tableProblems } from './table-options.ts';
 
 /** All tasks have the same configuration, as the consumer group distributes the partitions. */
@@ -51,14 +52,7 @@ async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
   return [...problems.map(problem), ...checked];
 }
 
-/** Exactly-once delivery needs a server whose rollbacks and locks take effect. */
-async function refusedByServer(options: DeliveryOptions, executor: Executor): Promise<(readonly [string, string])[]> {
-  if (!isExactlyOnce(options)) return [];
-  const reason = exactlyOnceProblem(await executor.probe({ writes: true }));
-  return reason === undefined ? [] : [['delivery', reason]];
-}
-
-function problem([name, reason]: readonly [string, string]): OptionResult {
+function problem([name, reason]: readonly [name: string, reason: string, ...unknown[]]): OptionResult {
   const message = `Invalid value for configuration ${name}: ${reason}`;
   return { name, value: null, recommendedValues: [], errors: [message], visible: true };
 }

@@ -18,6 +18,7 @@ import {
   openNamedExecutor,
   probeHints,
   type Executor,
+  type ServerProbe,
 } from '../database/index.ts';
 import type { TableFeed } from './table-feed.ts';
 import { rowCount, TableChangedError, type Page } from './feed-reader.ts';
@@ -69,7 +70,6 @@ export class DbSourceTask implements SourceTask {
   #started: Parts | undefined;
   #snapshot: DatabaseSnapshot | undefined;
   #refreshAt = 0;
-  #hints: readonly string[] = [];
   /** Aborts pending operations when the task stops, also after a failure. */
   readonly #stopped = new AbortController();
 
@@ -97,20 +97,19 @@ export class DbSourceTask implements SourceTask {
     const connection = new SourceConnection(executor, settings, context, waits);
     const progress = { feeds, queue, noticed, passedOver, waits, log };
     this.#started = { context, signal, settings, executor, watch, connection, ...progress };
-    const server = await connection.open(async () => {
+    const problem = await connection.open(async () => {
       watch.invalidate();
       const snapshot = await watch.refresh(context.signal);
       await feeds.refresh(snapshot);
       this.#snapshot = snapshot;
-      return probeServer(executor, settings);
+      return problemOf(await executor.probe({ writes: false }), settings);
     });
-    this.#hints = server.hints;
     waits.available();
-    await noticed?.listen(server.problem);
+    await noticed?.listen(problem);
   }
 
   hints(): readonly string[] {
-    return this.#hints;
+    return hintsOf(this.#started);
   }
 
   async poll(): Promise<readonly (SourceRecord | FailedRecord)[]> {
@@ -325,12 +324,14 @@ function logInitialTime({ initialMicros }: SourceSettings, logger: Logger): void
   logger.info(`timestamp.initial is read as ${new Date(Number(initialMicros / 1000n)).toISOString()}`);
 }
 
-/** Returns hints about the server; with `notify`, also the reason if notifications cannot arrive. */
-async function probeServer(
-  executor: Executor,
-  { notify }: SourceSettings,
-): Promise<{ readonly hints: readonly string[]; readonly problem: string | undefined }> {
-  const probe = await executor.probe({ writes: false });
-  const problem = notify ? notificationProblem(probe) : undefined;
-  return { hints: [...probeHints(probe), ...(problem === undefined ? [] : [problem])], problem };
+function hintsOf(parts: Parts | undefined): readonly string[] {
+  const server = parts?.executor.behaviour;
+  if (parts === undefined || server === undefined) return [];
+  const problem = problemOf(server, parts.settings);
+  return [...probeHints(server), ...(problem === undefined ? [] : [problem])];
+}
+
+/** With `notify`, the reason if notifications cannot arrive from this server. */
+function problemOf(server: ServerProbe, { notify }: SourceSettings): string | undefined {
+  return notify ? notificationProblem(server) : undefined;
 }

@@ -231,6 +231,7 @@ function writtenFrom(transaction: bigint): string {
   return `(${writer} ${GREATER} 2 AND ${distance} ${operator('<')} 2147483648)`;
 }
 
+/** As a product, because before PostgreSQL 15 the text of an interval cannot have 2,147,483,648 of a unit. */
 function milliseconds(count: number): string {
-  return `interval '${String(count)} milliseconds'`;
+  return `(${String(count)} ${operator('*')} interval '1 millisecond')`;
 }

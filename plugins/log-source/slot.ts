@@ -61,10 +61,8 @@ function createSlotCommand(
   { isTemporary, isExporting }: { readonly isTemporary: boolean; readonly isExporting: boolean },
   { slot }: LogSettings,
 ): string {
-  const options = [
-    `SNAPSHOT '${isExporting ? 'export' : 'nothing'}'`,
-    ...(slot.isFailover && !isTemporary ? ['FAILOVER'] : []),
-  ];
-  const temporary = isTemporary ? ' TEMPORARY' : '';
-  return `CREATE_REPLICATION_SLOT ${quoteIdentifier(name)}${temporary} LOGICAL pgoutput (${options.join(', ')})`;
+  const create = `CREATE_REPLICATION_SLOT ${quoteIdentifier(name)}${isTemporary ? ' TEMPORARY' : ''} LOGICAL pgoutput`;
+  // PostgreSQL 14 has no list of options in parentheses, and later versions accept both forms.
+  if (!slot.isFailover || isTemporary) return `${create} ${isExporting ? 'EXPORT_SNAPSHOT' : 'NOEXPORT_SNAPSHOT'}`;
+  return `${create} (SNAPSHOT '${isExporting ? 'export' : 'nothing'}', FAILOVER)`;
 }

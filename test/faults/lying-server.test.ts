@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { LyingServer, type Lies } from '../support/lying-server.ts';
+import { TcpProxy } from '../support/proxy.ts';
 import { until } from '../support/until.ts';
 import { IngestFixture } from '../integration/http-ingest-fixture.ts';
 import { SinkFixture } from '../integration/sink-fixture.ts';
@@ -55,6 +56,36 @@ describe('a sink on a server that does not do what PostgreSQL does', function ()
       assert.ok(server.failures > 0);
       await fixture.sluice.rest.delete(`/connectors/${name}`);
     });
+  });
+
+  it('fails with exactly-once delivery, and writes nothing twice, when such a server takes the place of PostgreSQL', async () => {
+    await fixture.sql.run('create table replaced (ts timestamptz(3), n int8)');
+    const proxy = await TcpProxy.start(fixture.db);
+    try {
+      await withServer({ ...ALL, startedLater: true }, async ({ database: lying }) => {
+        const topic = await fixture.topicOf(Array.from({ length: ROWS }, (_, n) => line('replaced', n)));
+        const config = { ...options, delivery: 'exactly-once', 'connection.attempts': '100' };
+        const address = { ...fixture.db, host: '127.0.0.1', port: proxy.port };
+        const name = await fixture.start(topic, config, { db: address });
+        await fixture.done(name, ROWS);
+        proxy.moveTo(lying);
+        await fixture.send(
+          topic,
+          Array.from({ length: ROWS }, (_, n) => line('replaced', ROWS + n)),
+        );
+        const reason = /keeps rows of a COPY whose transaction is rolled back, .*use at-least-once/;
+        await until(async () => {
+          const { body } = await fixture.sluice.rest.get(`/connectors/${name}/status`);
+          return reason.test(JSON.stringify(body));
+        }, 'the task fails');
+        assert.deepEqual(await fixture.sql.rows('select count(*), count(distinct n) from replaced'), [
+          [String(ROWS), String(ROWS)],
+        ]);
+        await fixture.sluice.rest.delete(`/connectors/${name}`);
+      });
+    } finally {
+      await proxy.close();
+    }
   });
 
   for (const seed of [1, 2]) {

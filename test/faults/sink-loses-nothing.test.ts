@@ -34,7 +34,7 @@ function lineSink(target: TestDatabase, topic: string, more: Record<string, stri
 /** Every id exactly once, each with its own time and value. */
 async function assertAllThere(sql: SqlClient, rows: number): Promise<void> {
   const check = await sql.rows(`select count(*), count(distinct id), min(id), max(id),
-    count(*) filter (where value = id / 4.0 and k_timestamp = timestamptz 'epoch' + ((${String(START_MS)} + id) || ' ms')::interval)
+    count(*) filter (where value = id / 4.0 and k_timestamp = timestamptz 'epoch' + (${String(START_MS)} + id) * interval '1 ms')
     from readings`);
   const all = String(rows);
   assert.deepEqual(check, [[all, all, '0', String(rows - 1), all]]);

@@ -146,7 +146,11 @@ describe('tables grow for the rows that are written', () => {
   it("a user without the right to change the table stores the rows that fit; the others are faults with the database's message", async () => {
     await write(rows('owned', 1, { 'v:int': [1] }));
     const role = `writer_${fixture.access.database.slice(-8)}`;
-    await fixture.run(`CREATE ROLE ${role} LOGIN PASSWORD 'w'`, `GRANT INSERT, SELECT, UPDATE ON owned TO ${role}`);
+    await fixture.run(
+      'REVOKE CREATE ON SCHEMA public FROM public',
+      `CREATE ROLE ${role} LOGIN PASSWORD 'w'`,
+      `GRANT INSERT, SELECT, UPDATE ON owned TO ${role}`,
+    );
     const executor = fixture.as(role, 'w');
     try {
       const report = await write(rows('owned', 2, { 'v:int': [7, 8], 'more:int': [null, 1] }), executor);

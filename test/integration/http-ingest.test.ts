@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { collapsedRows } from '../../src/observe/row-counts.ts';
+import { uniqueName } from '../support/services.ts';
 import { IngestFixture } from './http-ingest-fixture.ts';
 
 const NS = '1700000000000000000';
@@ -357,9 +358,10 @@ describe('line protocol by HTTP', () => {
     });
 
     it('answers 400 for a database that does not exist and 401 for a wrong password', async () => {
-      const missing = await api.post('/restapi/linedb?db=nowhere', 't v=1');
+      const name = uniqueName('nowhere');
+      const missing = await api.post(`/restapi/linedb?db=${name}`, 't v=1');
       assert.equal(missing.status, 400);
-      assert.match(missing.body.desc ?? '', /database "nowhere" does not exist/);
+      assert.match(missing.body.desc ?? '', new RegExp(`database "${name}" does not exist`));
       const wrong = await api.post('/restapi/linedb', 't v=1', { Authorization: `Basic ${btoa('postgres:no')}` });
       assert.deepEqual([wrong.status, wrong.body.code, wrong.body.rows, wrong.body.time], [401, -1, null, null]);
     });

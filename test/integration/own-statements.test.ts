@@ -32,6 +32,7 @@ const SUPERUSER = 'log source: create the event triggers';
 
 /** How each statement of our own is called here. A new one needs a line. */
 const CALLS: Readonly<Record<string, Call>> = {
+  'connect: server, settings and start': NONE,
   'connect: server and settings': NONE,
   'probe: backend': NONE,
   'probe: lock': [[], ['1']],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Executor } from '../../plugins/database/executor/api.ts';
 import { openExecutor, parseConnectionUrl } from '../../plugins/database/executor/open-executor.ts';
 import { exactlyOnceProblem, probeFindings, probeHints } from '../../plugins/database/executor/server-probe.ts';
+import { DeliveryOffsets } from '../../plugins/db-sink/delivery-offsets.ts';
 import { dbSink } from '../../plugins/db-sink/plugin.ts';
 import type { SinkTaskContext } from '../../src/connect/api.ts';
 import { ConfigError } from '../../src/errors.ts';
@@ -188,6 +189,141 @@ describe('the probe of a server', () => {
     assert.deepEqual((await executor.query(`SELECT current_setting('TimeZone')`)).rows, [['UTC']]);
   });
 
+  it('is repeated when another server answers at the same address, which is then used as it requires', async () => {
+    const proxy = await startProxy();
+    const executor = open((await proxied(proxy)).href);
+    const rows = batch('t', { 'n:int': upTo(3000) });
+    assert.equal((await executor.probe(WRITES)).rollsBackCopies, 'yes');
+    proxy.cut();
+    await fixture.run('TRUNCATE t');
+    assert.deepEqual(offsets((await executor.write(rows, OVERRIDE)).faults), [13]);
+    assert.equal(lines.length, 1, 'the same server is not probed again');
+
+    proxy.moveTo((await lying({ commitsCopyEvery: 10, startedLater: true })).database);
+    await fixture.run('TRUNCATE t');
+    await executor.query('SELECT 1').catch(() => undefined);
+    assert.deepEqual(offsets((await executor.write(rows, OVERRIDE)).faults), [13]);
+    assert.deepEqual(await fixture.rows('SELECT count(*), count(DISTINCT n) FROM t'), [['2999', '2999']]);
+    assert.equal(executor.behaviour?.rollsBackCopies, 'no');
+    assert.equal(lines.length, 2);
+
+    proxy.moveTo(fixture.access);
+    await executor.query('SELECT 1').catch(() => undefined);
+    await executor.query('SELECT 1');
+    assert.equal(executor.behaviour.rollsBackCopies, 'yes');
+    assert.equal(lines.length, 2, 'a server that was probed before is known');
+  });
+
+  it('is repeated when the next server of the URL answers, before anything runs there', async () => {
+    const proxy = await startProxy();
+    const url = await proxied(proxy);
+    const { host } = new URL((await lying({ ignoresLocks: true })).database.url);
+    const executor = open(url.href.replace(url.host, `${url.host},${host}`));
+    assert.equal((await executor.probe(WRITES)).locksExclude, 'yes');
+    proxy.refuse();
+    await executor.query('SELECT 1').catch(() => undefined);
+    const seen = await executor.atomically((_transaction, server) => Promise.resolve(server));
+    assert.deepEqual([seen?.server, seen?.locksExclude], [host, 'no']);
+    assert.equal(await executor.probe(WRITES), seen);
+  });
+
+  it('keeps exactly-once delivery from going on where it would be a lie', async () => {
+    const proxy = await startProxy();
+    const executor = open((await proxied(proxy)).href);
+    await executor.probe(WRITES);
+    const store = new DeliveryOffsets(executor, { name: 'offsets_moved' }, 'g');
+    await store.ensureTable();
+    await store.atomically((transaction) => transaction.query('INSERT INTO t VALUES (1)'));
+    proxy.moveTo((await lying({ commitsCopyEvery: 10, startedLater: true })).database);
+    await executor.query('SELECT 1').catch(() => undefined);
+    const before = await fixture.rows('SELECT count(*) FROM t');
+    await assert.rejects(
+      store.atomically((transaction) => transaction.query('INSERT INTO t VALUES (2)')),
+      (error) => error instanceof ConfigError && /keeps rows of a COPY .*use at-least-once$/.test(error.message),
+    );
+    assert.deepEqual(await fixture.rows('SELECT count(*) FROM t'), before);
+    await fixture.run('TRUNCATE t');
+  });
+
+  it('finds a server without an upsert of arrays, where only tables without a key are written', async () => {
+    const server = await lying({ refusesUpserts: true });
+    const executor = open(server.database.url);
+    const probe = await executor.probe(WRITES);
+    assert.equal(probe.upsertsArrays, 'no');
+    assert.match(
+      probeHints(probe)[0] ?? '',
+      /rows are only written to tables without a key, or with insert.mode=insert/,
+    );
+    await fixture.run('CREATE TABLE free (n int8)', 'CREATE TABLE bound (n int8 PRIMARY KEY)');
+    const rows = (table: string) => batch(table, { 'n:int': [1, 2] });
+    assert.equal((await executor.write(rows('free'), OVERRIDE)).stored, 2);
+    await assert.rejects(executor.write(rows('bound'), OVERRIDE), {
+      scope: 'caller',
+      message: `the database server ${probe.server} does not support INSERT … ON CONFLICT with rows from arrays, which table "public"."bound" requires because it has a key`,
+    });
+    assert.equal((await executor.write(rows('bound'), { ...OVERRIDE, insertMode: 'insert' })).stored, 2);
+    assert.deepEqual(await fixture.rows('SELECT count(*) FROM free NATURAL JOIN bound'), [['2']]);
+  });
+
+  it('makes /validate, the start of a task and the doctor refuse insert.mode=upsert there, and only this mode', async () => {
+    const server = await lying({ refusesUpserts: true });
+    const config = (mode: string) =>
+      sinkConfig(server.database, {
+        topics: 'a',
+        'protocol.type': 'struct',
+        'insert.mode': mode,
+        'pk.mode': 'record_key',
+        'pk.fields': 'id',
+        'auto.create': 'true',
+      });
+    const { host } = new URL(server.database.url);
+    const reason = `the database server ${host} does not support INSERT … ON CONFLICT with rows from arrays, which upsert needs; use insert`;
+    const refused = (await dbSink.validate?.(config('upsert'))) ?? [];
+    assert.deepEqual(
+      refused.map(({ name, errors }) => [name, errors]),
+      [['insert.mode', [`Invalid value for configuration insert.mode: ${reason}`]]],
+    );
+    await assert.rejects(started(config('upsert')), {
+      message: `Invalid value for configuration insert.mode: ${reason}`,
+    });
+    const diagnosed = async (mode: string) =>
+      (await dbSink.diagnose?.(config(mode), {
+        logger: silentLogger,
+        signal: new AbortController().signal,
+        writesTo: () => undefined,
+      })) ?? [];
+    const failed = (await diagnosed('upsert')).filter(({ level }) => level === 'fail');
+    assert.deepEqual(
+      failed.map(({ about, message, remedy }) => [about, message, remedy]),
+      [['insert.mode', reason, 'set insert.mode=insert']],
+    );
+    assert.deepEqual(await dbSink.validate?.(config('insert')), []);
+    assert.deepEqual(
+      (await diagnosed('insert')).filter(({ level }) => level === 'fail'),
+      [],
+    );
+    await started(config('insert'));
+  });
+
+  /** Starts a task of the sink and stops it. */
+  async function started(config: Record<string, string>): Promise<void> {
+    const task = dbSink.createTask();
+    const context = {
+      config,
+      connectorName: 'c',
+      taskIndex: 0,
+      logger: silentLogger,
+      signal: new AbortController().signal,
+      errantRecords: { tolerant: false },
+      retryAfterMs: () => undefined,
+    } as unknown as SinkTaskContext;
+    try {
+      await task.start(context);
+    } finally {
+      await task.stop();
+    }
+  }
+
   it('makes /validate refuse exactly-once delivery, with the reason', async () => {
     for (const [lies, reason] of [
       [{ commitsCopyEvery: 20_000 }, /keeps rows of a COPY whose transaction is rolled back, .*use at-least-once$/],
@@ -210,28 +346,15 @@ describe('the probe of a server', () => {
   it('makes the start of a task with exactly-once delivery fail with the same sentence', async () => {
     const server = await lying({ commitsCopyEvery: 20_000 });
     const config = sinkConfig(server.database, { topics: 'a', 'protocol.type': 'json_db', delivery: 'exactly-once' });
-    const task = dbSink.createTask();
-    const context = {
-      config,
-      connectorName: 'c',
-      taskIndex: 0,
-      logger: silentLogger,
-      signal: new AbortController().signal,
-      retryAfterMs: () => undefined,
-    } as unknown as SinkTaskContext;
-    try {
-      await assert.rejects(task.start(context), (error) => {
-        assert.ok(error instanceof ConfigError, String(error));
-        const address = new URL(server.database.url).host;
-        assert.equal(
-          error.message,
-          `Invalid value for configuration delivery: the database server ${address} keeps rows of a COPY whose transaction is rolled back, so that exactly-once would be a lie; use at-least-once`,
-        );
-        return true;
-      });
-      assert.deepEqual(await fixture.rows(`SELECT to_regclass('sluice_offsets')`), [[null]]);
-    } finally {
-      await task.stop();
-    }
+    await assert.rejects(started(config), (error) => {
+      assert.ok(error instanceof ConfigError, String(error));
+      const address = new URL(server.database.url).host;
+      assert.equal(
+        error.message,
+        `Invalid value for configuration delivery: the database server ${address} keeps rows of a COPY whose transaction is rolled back, so that exactly-once would be a lie; use at-least-once`,
+      );
+      return true;
+    });
+    assert.deepEqual(await fixture.rows(`SELECT to_regclass('sluice_offsets')`), [[null]]);
   });
 });

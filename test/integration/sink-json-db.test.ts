@@ -118,7 +118,7 @@ describe('json_db messages in a sink', function () {
     assert.deepEqual(await fixture.sql.rows('select n, tagged from tagged'), [['1', 'tagged']]);
   });
 
-  it('without primary tags have all tags in the key, including unset ones (M12)', async () => {
+  it('without primary tags have all tags in the key, including unset ones, or are refused before PostgreSQL 15 (M12)', async () => {
     const tags = ['site', 'room'].map((name) => ({ name, type: 'VARCHAR', length: 20 }));
     const row = (more: object) => ({ k_timestamp: 1_700_000_000_000, v: 1, note: 'x', ...more });
     const rows = [
@@ -128,6 +128,11 @@ describe('json_db messages in a sink', function () {
       row({ n: 4, site: 'a' }),
     ];
     const { name, topic } = await sinkOf([message('all_tags', rows, { tags })]);
+    if ((await fixture.sql.number('show server_version_num')) < 150_000) {
+      const reason = 'a table with tags but without a primary tag requires PostgreSQL 15 or later';
+      assert.ok((await fixture.traceOf(name)).includes(reason));
+      return;
+    }
     await fixture.send(topic, [
       message('all_tags', [row({ n: 5, site: 'a', room: 'x' }), row({ n: 6, site: 'a' })], { tags }),
     ]);

@@ -15,6 +15,10 @@ export interface Lies {
   readonly failing?: { readonly share: number; readonly seed: number; readonly reads?: boolean };
   /** Each transaction of a connection runs in another backend than the one before, as behind a pooler. */
   readonly swapsBackends?: boolean;
+  /** INSERT with rows from arrays and a conflict clause is refused. */
+  readonly refusesUpserts?: boolean;
+  /** The server says that it was started later than the real one, as another server does. */
+  readonly startedLater?: boolean;
 }
 
 const SSL_REQUEST = 80_877_103;
@@ -167,7 +171,8 @@ class LyingSession {
       this.#copy = { script: sent.bytes, rows: [] };
       return;
     }
-    if (sent !== given && sent.bytes.includes(INJECTED)) backend.answersWith40001 = true;
+    const failure = sent === given ? undefined : FAILURES.find(({ sql }) => sent.bytes.includes(sql));
+    if (failure !== undefined) backend.failure = failure;
     backend.send(sent.bytes);
   }
 
@@ -213,8 +218,13 @@ class LyingSession {
         .replaceAll(/pg_try_advisory_xact_lock\(([^()]*)\)/g, '($1 IS NOT NULL)')
         .replaceAll('pg_advisory_xact_lock(', 'pg_catalog.abs(');
     }
+    if (this.#lies.startedLater === true) {
+      const started = 'pg_catalog.pg_postmaster_start_time()';
+      changed = changed.replaceAll(started, `(${started} + '1 second'::pg_catalog.interval)`);
+    }
+    if (this.#lies.refusesUpserts === true && ARRAY_UPSERT.test(text)) changed = UNSUPPORTED.sql;
     const mayFail = this.#lies.failing?.reads === true ? READS_AND_WRITES : WRITES;
-    if (mayFail.test(text) && this.#fails()) changed = INJECTED;
+    if (mayFail.test(text) && this.#fails()) changed = ROLLED_BACK.sql;
     if (changed === text) return given;
     const body = [given.bytes.subarray(HEAD_BYTES, nameEnd), Buffer.from(changed), given.bytes.subarray(textEnd)];
     return { type: given.type, bytes: message(given.type, Buffer.concat(body)) };
@@ -224,8 +234,26 @@ class LyingSession {
 const WRITES = /\b(?:INSERT|UPDATE|COPY|COMMIT)\b/;
 const READS_AND_WRITES = /\b(?:INSERT|UPDATE|COPY|COMMIT|SELECT|FETCH)\b/i;
 
-/** Not SQL; the proxy turns the error into a serialization failure. */
-const INJECTED = 'could_not_serialize_access';
+const ARRAY_UPSERT = /\bunnest\(.*\bON CONFLICT\b/s;
+
+/** `sql` is sent in place of a statement. It is no statement, and the proxy turns the error into another one. */
+interface Failure {
+  readonly sql: string;
+  readonly sqlstate: string;
+  readonly message: string;
+}
+
+const ROLLED_BACK: Failure = {
+  sql: 'could_not_serialize_access',
+  sqlstate: '40001',
+  message: 'could not serialize access due to concurrent update',
+};
+const UNSUPPORTED: Failure = {
+  sql: 'upsert_is_not_supported',
+  sqlstate: '0A000',
+  message: 'ON CONFLICT is not supported here',
+};
+const FAILURES = [ROLLED_BACK, UNSUPPORTED];
 
 /** A connection to the real server, after the login. */
 class Backend {
@@ -234,7 +262,8 @@ class Backend {
   /** ParameterStatus, BackendKeyData and ReadyForQuery, as the client gets them. */
   readonly greeting: Buffer;
   status = 'I';
-  answersWith40001 = false;
+  /** The failure with which the server answers next. */
+  failure: Failure | undefined;
   #received = Buffer.alloc(0);
   #collected: Message[] | undefined;
   #waiters: (() => void)[] = [];
@@ -322,8 +351,8 @@ class Backend {
   }
 
   #take(given: Message): void {
-    const sent = given.type === 'E' && this.answersWith40001 ? serializationFailure() : given;
-    if (given.type === 'E') this.answersWith40001 = false;
+    const sent = given.type === 'E' && this.failure !== undefined ? errorMessage(this.failure) : given;
+    if (given.type === 'E') this.failure = undefined;
     if (given.type === 'Z') {
       this.status = String.fromCharCode(given.bytes[HEAD_BYTES] ?? 0);
       this.#pending -= 1;
@@ -338,8 +367,8 @@ class Backend {
   }
 }
 
-function serializationFailure(): Message {
-  const fields = ['SERROR', 'VERROR', 'C40001', 'Mcould not serialize access due to concurrent update', ''];
+function errorMessage({ sqlstate, message: text }: Failure): Message {
+  const fields = ['SERROR', 'VERROR', `C${sqlstate}`, `M${text}`, ''];
   return { type: 'E', bytes: message('E', Buffer.from(fields.map((field) => `${field}\0`).join(''))) };
 }
 

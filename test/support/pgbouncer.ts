@@ -6,15 +6,24 @@ import { join } from 'node:path';
 import { freePort } from '../../src/dev/ports.ts';
 import { postgresAccount } from '../../src/dev/postgres/account.ts';
 import { ServiceProcess } from '../../src/dev/service-process.ts';
-import type { TestDatabase } from './services.ts';
+import type { TestDatabase } from './test-database.ts';
 
 const PATHS = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'];
 const READY_MS = 20_000;
 
+export type PoolMode = 'transaction' | 'session';
+
 interface PgBouncerOptions {
-  readonly mode: 'transaction' | 'session';
+  readonly mode: PoolMode;
   /** Further lines of the section `pgbouncer`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Name of the only database that pgbouncer passes on; default: all databases of the server. */
+  readonly only?: string;
+}
+
+/** Settings with which every role of the server may log in to pgbouncer with its own password. */
+export function everyRole({ user }: Pick<TestDatabase, 'user'>): Record<string, string> {
+  return { auth_user: user, auth_query: 'SELECT usename, passwd FROM pg_shadow WHERE usename = $1' };
 }
 
 /** `undefined`: there is no pgbouncer on this machine (`PGBOUNCER` may name one). */
@@ -58,7 +67,7 @@ export class PgBouncer {
       ...options.settings,
     };
     const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
-    const databases = `* = host=${target.host} port=${String(target.port)}`;
+    const databases = `${options.only ?? '*'} = host=${target.host} port=${String(target.port)}`;
     await writeFile(join(folder, 'pgbouncer.ini'), ['[databases]', databases, '[pgbouncer]', ...lines, ''].join('\n'));
     await bouncer.start();
     return bouncer;

@@ -3,21 +3,11 @@ import pg from 'pg';
 import { LocalKafka, type KafkaOptions } from '../../src/dev/kafka.ts';
 import { LocalPostgres, type PostgresOptions } from '../../src/dev/postgres.ts';
 import { containerBroker, containerPostgres, inContainers } from './containers.ts';
+import { everyRole, PgBouncer, pgBouncerPath, type PoolMode } from './pgbouncer.ts';
 import { askServiceDoor } from './service-door.ts';
+import type { ServerAccess, TestDatabase } from './test-database.ts';
 
-/** A PostgreSQL server and the login of its superuser. */
-export interface ServerAccess {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string;
-}
-
-export interface TestDatabase extends ServerAccess {
-  readonly database: string;
-  /** `postgresql://…`, with the password. */
-  readonly url: string;
-}
+export type { ServerAccess, TestDatabase } from './test-database.ts';
 
 export interface TestBroker {
   readonly bootstrapServers: string;
@@ -52,10 +42,23 @@ export async function database(name = 'test'): Promise<TestDatabase> {
   return created;
 }
 
-/** Returns the server that all tests share, for `database` and for tests that need no database of their own. */
+/**
+ * Returns the server that all tests share, for `database` and for tests that need no database of their own. If
+ * `SLUICE_TEST_POOLER` is `session` or `transaction`, a pgbouncer in this mode is in front of it.
+ */
 export async function databaseServer(): Promise<ServerAccess> {
-  sharedServer ??= askServiceDoor<ServerAccess>('/server', startServer);
+  sharedServer ??= askServiceDoor<ServerAccess>('/server', async () => behindPooler(await startServer()));
   return sharedServer;
+}
+
+/**
+ * Returns true if each transaction of a connection to the shared server may run in another backend. Then prints `why` a
+ * test cannot run, in the form that `.ci/matrix` reads.
+ */
+export function sharesBackends(why: string): boolean {
+  if (process.env['SLUICE_TEST_POOLER'] !== 'transaction') return false;
+  process.stdout.write(`    (skipped: ${why})\n`);
+  return true;
 }
 
 /** Returns `name` with a random suffix, for topics, groups, databases and connectors that other tests must not use. */
@@ -137,6 +140,19 @@ async function startServer(): Promise<ServerAccess> {
   sharedProcessCount += 1;
   endings.push(() => postgres.discard());
   return postgres;
+}
+
+async function behindPooler(server: ServerAccess): Promise<ServerAccess> {
+  const mode = process.env['SLUICE_TEST_POOLER'] ?? '';
+  if (mode === '') return server;
+  const program = pgBouncerPath();
+  if (program === undefined) throw new Error('SLUICE_TEST_POOLER needs pgbouncer, which is not installed');
+  const settings = { ...everyRole(server), max_client_conn: '1000', default_pool_size: '20', server_idle_timeout: '5' };
+  const bouncer = await PgBouncer.start(program, onServer(server, 'postgres'), { mode: mode as PoolMode, settings });
+  sharedProcessCount += 1;
+  endings.push(() => bouncer.discard());
+  const { host, port } = bouncer.database;
+  return { ...server, host, port };
 }
 
 function keep<T extends { end(): Promise<unknown> }>(service: T): T {

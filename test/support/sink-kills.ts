@@ -42,7 +42,7 @@ export async function createTable(sql: SqlClient, table: string, isKeyed: boolea
 /** Asserts that the table contains each id from 0 once, with its time and value. */
 export async function assertEachOnce(sql: SqlClient, table: string, rows: number): Promise<void> {
   const check = await sql.rows(`select count(*), count(distinct id), min(id), max(id),
-    count(*) filter (where value = id / 4.0 and k_timestamp = timestamptz 'epoch' + ((${String(START_MS)} + id) || ' ms')::interval)
+    count(*) filter (where value = id / 4.0 and k_timestamp = timestamptz 'epoch' + (${String(START_MS)} + id) * interval '1 ms')
     from ${table}`);
   const all = String(rows);
   assert.deepEqual(check, [[all, all, '0', String(rows - 1), all]], `rows in ${table}`);

@@ -228,6 +228,9 @@ export interface Transaction extends TableWriter {
   attempt<T>(work: () => Promise<T>): Promise<T>;
 }
 
+/** The work of a transaction. `server` is the behaviour of its server, if `Executor.probe` was called before. */
+export type TransactionWork<T> = (transaction: Transaction, server: ServerProbe | undefined) => Promise<T>;
+
 /** A transaction that is always rolled back, and records its statements. */
 export interface Rehearsal extends Transaction {
   /**
@@ -261,10 +264,13 @@ export interface Executor extends TableWriter {
   ask: Session['ask'];
   /**
    * Finds out how the server behaves, and caches the result. Afterwards, rows are written without COPY if the server
-   * keeps the rows of a COPY that is rolled back, and no statements are prepared if a pooler is in between. Rejects
-   * only if the server is unavailable.
+   * keeps the rows of a COPY that is rolled back, and no statements are prepared if a pooler is in between. A server
+   * that replaces the first one, or was restarted, is probed when a connection to it is used for the first time.
+   * Rejects only if the server is unavailable.
    */
   probe(demands: ProbeDemands): Promise<ServerProbe>;
+  /** The result of the last probe; `undefined` before the first one. */
+  readonly behaviour: ServerProbe | undefined;
   /**
    * Writes batches of different tables like `write`. Where possible, many tables are written in one round trip and
    * transaction. Does not reject if batches fail: returns one result per batch, in the order of the batches. After a
@@ -288,7 +294,7 @@ export interface Executor extends TableWriter {
    * repetitions, faults are final only once a later `query` has succeeded. Writing tables in the same order everywhere
    * makes deadlocks rare.
    */
-  atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  atomically<T>(work: TransactionWork<T>, signal?: AbortSignal): Promise<T>;
   /**
    * Runs `work` in a transaction that is always rolled back. Its reports and faults are those of a real write. Only the
    * values that it takes from sequences are lost. Locks are held until `work` settles. After `timeoutMs` (default 10

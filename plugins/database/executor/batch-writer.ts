@@ -8,12 +8,15 @@ import type { CatalogueTable } from './catalogue-query.ts';
 import type { StatementRunner } from './connection.ts';
 import type { Condition } from './pool.ts';
 import { PlannedBatch } from './planned-batch.ts';
+import type { ServerProbe } from './probe-result.ts';
 import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
 import { inTransaction } from './savepoint.ts';
 import { SchemaGrowth } from './schema-growth.ts';
 import { fits } from './schema-growth-plan.ts';
 import { copyScript } from '../sql/copy-script.ts';
+import { quoteTable } from '../sql/quote.ts';
 import { setTimeZone } from './session.ts';
+import { upsertProblem } from './server-probe.ts';
 import { isTableChanged } from './sqlstate.ts';
 import { TablePreparation } from './table-preparation.ts';
 import { type EncodingOptions, NeedsTransaction, WriteAttempt } from './write-attempt.ts';
@@ -41,6 +44,8 @@ interface WriterOptions extends EncodingOptions {
   readonly isInTransaction?: boolean;
   /** True if COPY must not be used, because the server may keep the rows of a COPY that fails or is rolled back. */
   readonly avoidsCopy?: boolean;
+  /** The reason why no INSERT with a conflict clause can be used. */
+  readonly upsertProblem?: string | undefined;
 }
 
 /** The plan for writing a batch; without `attempt`, there is nothing to send. */
@@ -75,9 +80,10 @@ export class BatchWriter {
     return new BatchWriter(connections, catalogue, session, { ...this.#options, isInTransaction: true });
   }
 
-  /** From now on, rows are written by INSERT only. */
-  avoidCopy(): void {
-    this.#options = { ...this.#options, avoidsCopy: true };
+  /** From now on, rows are written as this server requires. */
+  adapt(server: ServerProbe): void {
+    const avoidsCopy = server.rollsBackCopies === 'no';
+    this.#options = { ...this.#options, avoidsCopy, upsertProblem: upsertProblem(server) };
   }
 
   async prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void> {
@@ -180,7 +186,13 @@ export class BatchWriter {
   }
 
   #attempt(table: CatalogueTable, { batch, policy, minCopiedRows }: PlannedWrite): WriteAttempt {
-    return new WriteAttempt(new PlannedBatch(batch, table, policy, minCopiedRows), policy, this.#options);
+    const planned = new PlannedBatch(batch, table, policy, minCopiedRows);
+    const { upsertProblem: problem } = this.#options;
+    if (problem !== undefined && planned.upserts) {
+      const message = `${problem}, which table ${quoteTable(table.name)} requires because it has a key`;
+      throw new DatabaseError(message, { scope: 'caller', sqlstate: '0A000' });
+    }
+    return new WriteAttempt(planned, policy, this.#options);
   }
 
   async #run(attempt: WriteAttempt, policy: WritePolicy): Promise<WriteReport> {

@@ -6,6 +6,7 @@ import { MAX_IDENTIFIER_BYTES } from '../sql/quote.ts';
 import type { Executor } from './api.ts';
 import { cancelled, Connection, TEXT_VALUES } from './connection.ts';
 import type { ConnectionSettings, ServerAddress } from './connection-url.ts';
+import { LATE, withLastRefusal } from './last-refusals.ts';
 import { passwordFromFile } from './password-file.ts';
 import { RowTap } from './row-tap.ts';
 import { greet, refusesOptions, STARTUP_PARAMETERS, startupOptions } from './server-greeting.ts';
@@ -55,7 +56,8 @@ async function connectToAny(settings: ConnectRequest, signal: AbortSignal | unde
     try {
       return await connectTo(server, settings, tls, signal);
     } catch (thrown) {
-      const error = toDatabaseError(thrown);
+      const login = JSON.stringify([server, settings.user, settings.database]);
+      const error = withLastRefusal(login, toDatabaseError(thrown));
       failures.push({ server, error });
       // Another server of the list may be available.
       if (!isUnavailable(error)) break;
@@ -253,7 +255,7 @@ function reason(error: DatabaseError, settings: ConnectionSettings): string {
   if (settings.password === undefined && settings.passwordFile === undefined && isAsked) {
     return 'the server requires a password: set connection.password';
   }
-  if (error.message !== 'timeout expired') return error.message;
+  if (error.message !== LATE) return error.message;
   return `no response within ${String(settings.connectTimeoutMs)} ms`;
 }
 

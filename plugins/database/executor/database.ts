@@ -2,11 +2,20 @@ import type { ReadingSession, Session, SessionOptions } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { Catalogue, CatalogueSource } from './catalogue.ts';
 import { OptimisticPath } from './optimistic-path.ts';
+import type { Connection } from './connection.ts';
 import type { Condition, Pool } from './pool.ts';
 import { ReadSession } from './read-session.ts';
 import type { ProbeDemands, ServerProbe } from './probe-result.ts';
+import { serverInstance } from './server-greeting.ts';
 import { probeOnce } from './server-probe.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
+
+/** The probe of the server of some connections. */
+interface Probed {
+  readonly probe: ServerProbe;
+  readonly instance: string;
+  readonly writes: boolean;
+}
 
 /** Pool, catalogue and writer shared by all executors with equal connection settings. */
 export class Database implements CatalogueSource {
@@ -15,8 +24,11 @@ export class Database implements CatalogueSource {
   readonly writer: BatchWriter;
   /** Decides whether a transaction is first tried without savepoints. */
   readonly path = new OptimisticPath();
-  /** Probe results. The key is true for probes by callers that write rows. */
-  readonly #probes = new Map<boolean, ServerProbe>();
+  readonly #probes = new WeakMap<Connection, Probed>();
+  /** The server of the connection that was lent last. */
+  #current: Probed | undefined;
+  /** True once a caller that writes rows has asked for a probe. */
+  #writes = false;
 
   constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {
     this.pool = pool;
@@ -52,22 +64,50 @@ export class Database implements CatalogueSource {
   }
 
   /**
-   * Probes the server, once for callers that write rows and once for other callers. Afterwards, rows are written
-   * without COPY and without prepared statements if the result requires it.
+   * Probes the server. From then on, each connection to a server that was not probed yet is probed before it is lent,
+   * and rows are written as the result requires.
    */
-  async probe(demands: ProbeDemands): Promise<ServerProbe> {
-    const known = this.#probes.get(demands.writes);
-    if (known !== undefined) return known;
+  async probe({ writes }: ProbeDemands): Promise<ServerProbe> {
+    this.#writes ||= writes;
+    this.pool.inspect = (connection) => this.#inspect(connection);
+    if (this.#current !== undefined && this.#current.writes === this.#writes) return this.#current.probe;
+    return this.pool.lend((connection) => this.#inspect(connection), 'clean');
+  }
+
+  /** The result of the last probe: that of the server whose connection was lent last. */
+  get behaviour(): ServerProbe | undefined {
+    return this.#current?.probe;
+  }
+
+  /** The behaviour of the server of a connection; `undefined` if nobody asked for a probe. */
+  behaviourOf(connection: Connection): ServerProbe | undefined {
+    return this.#probes.get(connection)?.probe;
+  }
+
+  async #inspect(connection: Connection): Promise<ServerProbe> {
+    let probed = this.#probes.get(connection);
+    if (probed?.writes !== this.#writes) {
+      probed = await this.#probe(connection);
+      this.#probes.set(connection, probed);
+      if (probed.probe.sharesBackends) connection.sharesBackends();
+    }
+    if (probed !== this.#current) {
+      this.#current = probed;
+      this.writer.adapt(probed.probe);
+    }
+    return probed.probe;
+  }
+
+  async #probe(connection: Connection): Promise<Probed> {
+    const { host, port } = connection.server;
+    const instance = `${host}:${String(port)} ${serverInstance(connection)}`;
+    const current = this.#current;
+    const writes = this.#writes;
+    if (current?.instance === instance && current.writes === writes) return current;
     const { pool } = this;
-    const probe = await pool.lend(
-      (connection) =>
-        probeOnce(connection, () => pool.openAnother(connection.server), { ...demands, logger: pool.logger }),
-      'clean',
-    );
-    this.#probes.set(demands.writes, probe);
-    if (probe.rollsBackCopies === 'no') this.writer.avoidCopy();
-    if (probe.sharesBackends) pool.expectSharedBackends();
-    return probe;
+    const openAnother = (): Promise<Connection> => pool.openAnother(connection.server);
+    const probe = await probeOnce(connection, instance, { openAnother, writes, logger: pool.logger });
+    return { probe, instance, writes };
   }
 
   async reading<T>(

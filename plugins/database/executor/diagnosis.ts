@@ -7,7 +7,7 @@ import type { Executor } from './api.ts';
 import type { ConnectionSettings } from './connection-url.ts';
 import { openExecutor } from './open-executor.ts';
 import { probeFindings } from './server-probe.ts';
-import { isDatabaseMissing, isLoginRefused, toDatabaseError } from './sqlstate.ts';
+import { isCausedByConnectionUrl, isDatabaseMissing, isLoginRefused, toDatabaseError } from './sqlstate.ts';
 
 /** Requirements of a connector or service for its database. */
 export interface DatabaseDemands {
@@ -72,6 +72,8 @@ export async function diagnoseDatabase(
 
 function fixFor(error: DatabaseError, { database, user, servers }: ConnectionSettings): string | undefined {
   if (isDatabaseMissing(error)) return `CREATE DATABASE ${quoteIdentifier(database)} OWNER ${quoteIdentifier(user)};`;
+  // The message of an old server, a certificate or a pooler that drops settings says what to change.
+  if (isCausedByConnectionUrl(error)) return undefined;
   if (isLoginRefused(error)) return `set connection.user and connection.password, and check pg_hba.conf`;
   if (error.scope === 'infrastructure' && error.sqlstate === undefined) {
     const [first] = servers;

@@ -14,7 +14,7 @@ import type {
   StatementOptions,
   TableCatalogue,
   TableWrite,
-  Transaction,
+  TransactionWork,
   WritePolicy,
 } from './api.ts';
 import type { Database } from './database.ts';
@@ -81,6 +81,10 @@ export class PooledExecutor implements Executor {
     return this.#open().probe(demands);
   }
 
+  get behaviour(): ServerProbe | undefined {
+    return this.#database.behaviour;
+  }
+
   async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
     return this.#open().writer.write(batch, policy);
   }
@@ -93,7 +97,7 @@ export class PooledExecutor implements Executor {
     return this.#open().writer.prepare(batch, policy);
   }
 
-  async atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async atomically<T>(work: TransactionWork<T>, signal?: AbortSignal): Promise<T> {
     return atomically(this.#open(), work, signal);
   }
 

@@ -83,6 +83,11 @@ export class PlannedBatch {
     return this.faults.count > 0;
   }
 
+  /** True if stored rows with the same keys are replaced or kept, which requires an INSERT with a conflict clause. */
+  get upserts(): boolean {
+    return this.#plans.some(({ upserts }) => upserts);
+  }
+
   /** True if the batch has columns that are not written, because the table does not have them or computes them. */
   get skipsColumns(): boolean {
     return this.#plans.some(({ unknown, computed }) => unknown.length > 0 || computed.length > 0);

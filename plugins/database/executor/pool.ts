@@ -61,7 +61,8 @@ export class Pool {
   #limit: number;
   #sweep: NodeJS.Timeout | undefined;
   #emptied: (() => void) | undefined;
-  #sharesBackends = false;
+  /** Called with each connection before it is lent. If it rejects, the connection is dropped. */
+  inspect: ((connection: Connection) => Promise<unknown>) | undefined;
 
   constructor(settings: PoolSettings) {
     this.#settings = settings;
@@ -91,6 +92,17 @@ export class Pool {
 
   /** Lends a connection, waiting until one is available. Rejects as `connect` does, and with 57014 when aborted. */
   async acquire(signal?: AbortSignal): Promise<Connection> {
+    const connection = await this.#next(signal);
+    try {
+      await this.inspect?.(connection);
+      return connection;
+    } catch (error) {
+      this.#drop(connection);
+      throw error;
+    }
+  }
+
+  async #next(signal: AbortSignal | undefined): Promise<Connection> {
     if (signal?.aborted === true) throw cancelled(signal);
     if (this.#stopped.signal.aborted) throw closed();
     return new Promise((resolve, reject) => {
@@ -147,12 +159,6 @@ export class Pool {
 
   get logger(): Logger {
     return this.#settings.logger;
-  }
-
-  /** From now on, no connection keeps prepared statements or settings between transactions. */
-  expectSharedBackends(): void {
-    this.#sharesBackends = true;
-    for (const connection of this.#all) connection.sharesBackends();
   }
 
   /** Terminates the backends that dropped connections may have left on the server. Never rejects. */
@@ -239,7 +245,6 @@ export class Pool {
     try {
       const connection = await this.#settings.connect(this.#stopped.signal);
       await this.#abandoned.end(connection);
-      if (this.#sharesBackends) connection.sharesBackends();
       this.#opening -= 1;
       this.#all.add(connection);
       this.#silence.start();

@@ -5,6 +5,7 @@ import { ownStatement, qualifiedStatementOn } from '../sql/own-statement.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import type { Connection } from './connection.ts';
 import type { Answer } from './probe-result.ts';
+import { isDenied } from './sqlstate.ts';
 
 /** Timeout of each statement of a check, so that a lock on the catalogue does not delay a start. */
 const OPTIONS = { timeoutMs: 3_000 } as const;
@@ -95,7 +96,12 @@ export async function upsertsArrays(connection: Connection): Promise<Answer> {
   for (const kind of TABLE_KINDS) {
     if (!(await createTable(connection, createScratch(kind, table, 'PRIMARY KEY')))) continue;
     const text = upsertScratch(table);
-    for (const value of ['a', 'b']) await connection.run({ text, values: ['{1}', `{${value}}`] }, OPTIONS);
+    try {
+      for (const value of ['a', 'b']) await connection.run({ text, values: ['{1}', `{${value}}`] }, OPTIONS);
+    } catch (error) {
+      if (error instanceof DatabaseError && isStatementUnknown(error)) return 'no';
+      throw error;
+    }
     const [row] = (await connection.run({ text: readScratch(table) }, OPTIONS)).rows;
     return answer(row?.[0] === '1' && row[1] === 'b');
   }
@@ -135,6 +141,11 @@ export async function delivers(one: Connection, other: Connection): Promise<Answ
   const isDelivered = await delivered;
   await one.run({ text: unlisten(quoted) }, OPTIONS);
   return answer(isDelivered);
+}
+
+/** Returns true if the server does not know the statement or a part of it, or does not support it. */
+function isStatementUnknown(error: DatabaseError): boolean {
+  return /^(?:42|0A)/.test(error.sqlstate ?? '') && !isDenied(error);
 }
 
 function answer(isTrue: boolean): Answer {

@@ -3,6 +3,7 @@ import { qualifiedStatement } from '../sql/own-statement.ts';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionSettings } from './connection-url.ts';
+import { LATE } from './last-refusals.ts';
 import { isCancelled } from './sqlstate.ts';
 
 /** The oldest supported release. Sluice uses CREATE OR REPLACE TRIGGER, which earlier releases do not have. */
@@ -22,13 +23,21 @@ const FORMATS = {
  */
 export const STARTUP_PARAMETERS = { TimeZone: FORMATS.TimeZone, DateStyle: FORMATS.DateStyle } as const;
 
-const GREETING = qualifiedStatement(
-  'connect: server and settings',
-  `SELECT pg_catalog.pg_backend_pid(), pg_catalog.version(), pg_catalog.current_setting('search_path'),
-    ${Object.keys(FORMATS)
-      .map((name) => `pg_catalog.current_setting('${name}')`)
-      .join(', ')}`,
-);
+const SERVER_AND_SETTINGS = `SELECT pg_catalog.pg_backend_pid(), pg_catalog.version(),
+  pg_catalog.current_setting('search_path'),
+  ${Object.keys(FORMATS)
+    .map((name) => `pg_catalog.current_setting('${name}')`)
+    .join(', ')}`;
+/** The second statement is for relatives of PostgreSQL that lack a function of the first one. */
+const GREETINGS = [
+  qualifiedStatement(
+    'connect: server, settings and start',
+    `${SERVER_AND_SETTINGS}, pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_is_in_recovery()`,
+  ),
+  qualifiedStatement('connect: server and settings', SERVER_AND_SETTINGS),
+];
+
+const instances = new WeakMap<Connection, string>();
 
 /** Formats the settings of a session as `-c name=value …`, with escaped blanks and backslashes (libpq, "options"). */
 export function startupOptions({ searchPath }: Pick<ConnectionSettings, 'searchPath'>): string {
@@ -56,6 +65,7 @@ export async function greet(connection: Connection, settings: ConnectionSettings
     return;
   }
   const [pid, version, searchPath, ...formats] = row;
+  instances.set(connection, [version, ...formats.splice(Object.keys(FORMATS).length)].join(' '));
   const release = /^PostgreSQL (\d+)\S*/.exec(version ?? '');
   if (release !== null && Number(release[1]) < MIN_MAJOR_VERSION) {
     throw new ConfigError(`the server is ${release[0]}; PostgreSQL ${String(MIN_MAJOR_VERSION)} or later is required`);
@@ -72,20 +82,31 @@ export async function greet(connection: Connection, settings: ConnectionSettings
 }
 
 /**
- * Reads release, process ID and settings of the server. Returns no row if the query fails because a database derived
+ * Identifies the server that answered the first query of a connection: its release, when it was started, and whether it
+ * is a standby. A server that was restarted or promoted has another identity. Empty if the server did not answer.
+ */
+export function serverInstance(connection: Connection): string {
+  return instances.get(connection) ?? '';
+}
+
+/**
+ * Reads release, process ID and settings of the server. Returns no row if the queries fail because a database derived
  * from PostgreSQL lacks a function; the connection is then treated like one behind a pooler.
  */
 async function ask(connection: Connection, timeoutMs: number): Promise<readonly (readonly (string | null)[])[]> {
-  try {
-    return (await connection.run({ text: GREETING }, { timeoutMs })).rows;
-  } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error;
-    if (error.scope !== 'infrastructure') return [];
-    if (!isCancelled(error)) throw error;
-    // A pooler accepts logins even if the database behind it is unavailable. The login then succeeds, and this query
-    // times out.
-    throw new DatabaseError('timeout expired', { scope: 'infrastructure', cause: error });
+  for (const text of GREETINGS) {
+    try {
+      return (await connection.run({ text }, { timeoutMs })).rows;
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      if (error.scope !== 'infrastructure') continue;
+      if (!isCancelled(error)) throw error;
+      // A pooler accepts logins even if the database behind it is unavailable. The login then succeeds, and this query
+      // times out.
+      throw new DatabaseError(LATE, { scope: 'infrastructure', cause: error });
+    }
   }
+  return [];
 }
 
 /**

@@ -32,18 +32,18 @@ interface Entry {
 const known = new Map<string, Entry>();
 
 /**
- * Probes the server of a connection, once for each kind of use (`writes`). Later calls in this thread return the same
- * result; if a check for this kind of use was answered with other than `yes`, the result is reused for a minute only.
- * The checks leave no changes behind. Rejects only if the server becomes unavailable.
+ * Probes the server of a connection, once for each `instance` and kind of use (`writes`). Later calls in this thread
+ * return the same result; if a check for this kind of use was answered with other than `yes`, the result is reused for a
+ * minute only. The checks leave no changes behind. Rejects only if the server becomes unavailable.
  */
 export async function probeOnce(
   connection: Connection,
-  openAnother: OpenAnother,
-  { writes, logger }: ProbeDemands & { readonly logger: Logger },
+  instance: string,
+  { openAnother, writes, logger }: ProbeDemands & { readonly openAnother: OpenAnother; readonly logger: Logger },
 ): Promise<ServerProbe> {
   const { host, port } = connection.server;
   const server = `${host}:${String(port)}`;
-  const key = `${server} ${String(writes)}`;
+  const key = `${instance} ${String(writes)}`;
   const entry = known.get(key);
   if (entry !== undefined) {
     const probe = await entry.probe.catch(() => undefined);
@@ -93,6 +93,12 @@ function isDoubtful(probe: ServerProbe, writes: boolean): boolean {
   return [...(writes ? [copies, upserts] : []), locks, local, probe.delivers].some((answer) => answer !== 'yes');
 }
 
+/** The reason why rows of tables with a key cannot be replaced; `undefined` if no reason is known. */
+export function upsertProblem({ server, upsertsArrays: upserts }: ServerProbe): string | undefined {
+  if (upserts !== 'no') return undefined;
+  return `the database server ${server} does not support INSERT … ON CONFLICT with rows from arrays`;
+}
+
 /** The reason why rows cannot be written exactly once; `undefined` if no reason is known. */
 export function exactlyOnceProblem({ server, rollsBackCopies: copies, locksExclude: locks }: ServerProbe) {
   if (copies === 'no') {
@@ -122,7 +128,9 @@ function differences(probe: ServerProbe): string[] {
     sentences.push(`Local settings of the database server ${server} outlast their transaction.`);
   }
   if (probe.upsertsArrays === 'no') {
-    sentences.push(`The database server ${server} does not support INSERT … ON CONFLICT with rows from arrays.`);
+    sentences.push(
+      `The database server ${server} does not support INSERT … ON CONFLICT with rows from arrays; rows are only written to tables without a key, or with insert.mode=insert.`,
+    );
   }
   return sentences;
 }

@@ -1,6 +1,7 @@
 import type { Scope } from '../../../src/data/fault.ts';
 import { ConfigError, DatabaseError, firstCause, toError, withoutOpenssl } from '../../../src/errors.ts';
 import { lookupTable } from '../../../src/data/lookup-table.ts';
+import { sqlstateOfPooler } from './pooler-refusal.ts';
 
 /**
  * Scope of a failure by SQLSTATE class (PostgreSQL documentation, appendix A). Unknown classes are `infrastructure`, so
@@ -147,9 +148,13 @@ export function toDatabaseError(thrown: unknown): DatabaseError {
   const code = text(fields.code);
   if (code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E')) {
     const detail = text(fields.detail);
+    const routine = text(fields.routine);
+    // Unlike a pooler, the server names the routine that reports the error.
+    const isOfPooler = code === '08P01' && routine === undefined;
+    const sqlstate = (isOfPooler ? sqlstateOfPooler(error.message) : undefined) ?? code;
     return new DatabaseError(detail === undefined ? error.message : `${error.message}: ${detail}`, {
-      scope: scopeOfSqlstate(code, text(fields.routine)),
-      sqlstate: code,
+      scope: scopeOfSqlstate(sqlstate, routine),
+      sqlstate,
       column: text(fields.column),
       cause: error,
     });

@@ -1,6 +1,6 @@
 import type { RowBatch, WriteReport } from '../../../src/data/row-batch.ts';
 import { DatabaseError, toError } from '../../../src/errors.ts';
-import type { Engine, QueryResult, Session, Transaction, WritePolicy } from './api.ts';
+import type { Engine, QueryResult, Session, Transaction, TransactionWork, WritePolicy } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { Catalogue } from './catalogue.ts';
 import type { StatementRunner } from './connection.ts';
@@ -18,11 +18,7 @@ class NeedsSavepoints extends Error {}
  * the first attempt uses none, unless such attempts have failed recently (optimistic-path.ts). If `write`, `session` or
  * `attempt` fails and the scope is not `infrastructure`, everything is repeated with savepoints.
  */
-export async function atomically<T>(
-  database: Database,
-  work: (transaction: Transaction) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
+export async function atomically<T>(database: Database, work: TransactionWork<T>, signal?: AbortSignal): Promise<T> {
   let isOptimistic = database.path.shouldTry();
   return retryRolledBack(ROLLBACK_RETRIES, async () => {
     try {
@@ -36,17 +32,18 @@ export async function atomically<T>(
 }
 
 async function attemptOnce<T>(
-  { pool, catalogue, writer, path }: Database,
-  work: (transaction: Transaction) => Promise<T>,
+  database: Database,
+  work: TransactionWork<T>,
   { isOptimistic, signal }: { isOptimistic: boolean; signal: AbortSignal | undefined },
 ): Promise<T> {
+  const { pool, catalogue, writer, path } = database;
   const connection = await pool.acquire(signal);
   const session = new PinnedSession(connection, {});
   const transaction = new WritingTransaction(session, connection, { writer, catalogue, isOptimistic });
   try {
     const result = await session.transaction(
       async () => {
-        const value = await work(transaction);
+        const value = await work(transaction, database.behaviourOf(connection));
         transaction.check();
         return value;
       },

@@ -40,6 +40,8 @@ export interface WritePlan {
   readonly plainInsert: { readonly statement: PreparedText; readonly path: OptimisticPath } | undefined;
   /** Replaces `statement` if the user has only the privilege INSERT; `undefined` if there is no such statement. */
   readonly insertOnly: InsertOnlyPlan | undefined;
+  /** True if `statement` has a conflict clause. */
+  readonly upserts: boolean;
   readonly columns: readonly PlannedColumn[];
   /** Batch indexes of the key columns, in key order; empty if rows are not matched by key. */
   readonly key: readonly number[];
@@ -157,6 +159,7 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
             privileges: `SELECT and UPDATE on table ${quoteTable(table.name)}`,
             isNeeded: false,
           },
+    upserts: conflict !== undefined,
     columns,
     key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,

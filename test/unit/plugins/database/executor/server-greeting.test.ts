@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ConfigError, DatabaseError } from '../../../../../src/errors.ts';
 import type { Connection } from '../../../../../plugins/database/executor/connection.ts';
 import { parseConnectionUrl } from '../../../../../plugins/database/executor/connection-url.ts';
-import { greet, refusesOptions } from '../../../../../plugins/database/executor/server-greeting.ts';
+import { greet, refusesOptions, serverInstance } from '../../../../../plugins/database/executor/server-greeting.ts';
 
 const PID = 4711;
 const POSTGRESQL = 'PostgreSQL 14.0 on x86_64-pc-linux-gnu, compiled by gcc';
@@ -53,6 +53,33 @@ describe('the first answer of a server', () => {
 
   it('is treated with the care for a pooler if the server lacks a function', async () => {
     assert.equal(await greeted(new DatabaseError('unknown function', { scope: 'table', sqlstate: '42883' })), true);
+  });
+
+  it('is asked for again without the start of the server if a relative of PostgreSQL does not know it', async () => {
+    const asked: string[] = [];
+    const answers = [...direct(POSTGRESQL), '2026-01-01 00:00:00+00', 'f'];
+    const connectionOf = (lacks: boolean) => {
+      const run = ({ text }: { text: string }) => {
+        asked.push(text);
+        const error = new DatabaseError('unknown function', { scope: 'table', sqlstate: '42883' });
+        const isUnknown = lacks && text.includes('pg_postmaster_start_time');
+        return isUnknown
+          ? Promise.reject(error)
+          : Promise.resolve({ rows: [answers.slice(0, lacks ? -2 : undefined)] });
+      };
+      const sharesBackends = () => assert.ok(false, 'no pooler is in between');
+      return { processId: PID, run, sharesBackends } as unknown as Connection;
+    };
+    const settings = parseConnectionUrl('postgresql://u@h/d');
+    const [relative, server] = [connectionOf(true), connectionOf(false)];
+    assert.equal(serverInstance(server), '');
+    for (const connection of [relative, server]) await greet(connection, settings);
+    assert.deepEqual(
+      asked.map((text) => text.includes('pg_postmaster_start_time')),
+      [true, false, true],
+    );
+    assert.equal(serverInstance(relative), POSTGRESQL);
+    assert.equal(serverInstance(server), `${POSTGRESQL} 2026-01-01 00:00:00+00 f`);
   });
 
   it('fails as a login does if it does not arrive in time', async () => {

@@ -161,6 +161,41 @@ describe('the meaning of a failure for callers', () => {
     assert.ok(!isLoginRefused(toDatabaseError(failure({ code: 'ECONNREFUSED' }))));
   });
 
+  const ofPooler: [message: string, sqlstate: string, meaning: string][] = [
+    ['no such database: d', '3D000', 'database refused'],
+    ['database "d" does not exist', '3D000', 'database refused'],
+    [
+      'server login has been failing, cached error: database "d" does not exist (server_login_retry)',
+      '3D000',
+      'database refused',
+    ],
+    ['permission denied for database "d"', '42501', 'database refused, of one table, denied'],
+    ['SASL authentication failed', '28P01', 'login refused'],
+    ['password authentication failed for user "u"', '28P01', 'login refused'],
+    ['no such user', '28P01', 'login refused'],
+    ['role "u" is not permitted to log in', '28000', 'login refused'],
+    ['no pg_hba.conf entry for host "10.0.0.1", user "u", database "d", SSL off', '28000', 'login refused'],
+    ['login rejected', '28000', 'login refused'],
+    ['server login has been failing, try again later (server_login_retry)', '08P01', AWAY],
+    ['database "d" is disabled', '08P01', AWAY],
+    ['query_wait_timeout', '08P01', AWAY],
+    ['the database system is starting up', '08P01', AWAY],
+    ['sorry, too many clients already', '08P01', AWAY],
+  ];
+  for (const [message, sqlstate, meaning] of ofPooler) {
+    it(`is that of ${sqlstate} if pgbouncer reports: ${message}`, () => {
+      const error = toDatabaseError(failure({ code: '08P01' }, message));
+      assert.equal(error.sqlstate, sqlstate);
+      const yes = Object.entries(questions).filter(([, asks]) => asks(error));
+      assert.equal(yes.map(([name]) => name).join(', '), meaning);
+    });
+  }
+
+  it('is not that of a pooler if the server itself reports a violation of the protocol', () => {
+    const error = toDatabaseError(failure({ code: '08P01', routine: 'pq_getmsgstring' }, 'no such user'));
+    assert.equal(error.sqlstate, '08P01');
+  });
+
   it('is not a lost connection if the number of parameters is wrong', () => {
     const error = toDatabaseError(failure({ code: '08P01', routine: 'exec_bind_message' }));
     assert.equal(error.scope, 'table');
