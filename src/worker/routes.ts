@@ -12,6 +12,7 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import type { WorkerThreads } from '../observe/thread-figures.ts';
 import { changesResource } from '../operate/console/changes-resource.ts';
 import { configResource } from '../operate/console/config-resource.ts';
+import { connectorDatabaseResource } from '../operate/console/connector-database.ts';
 import { connectorFlowResource } from '../operate/console/connector-flow.ts';
 import { connectorLevelResource } from '../operate/console/connector-level.ts';
 import { connectorLogResource } from '../operate/console/connector-log.ts';
@@ -151,6 +152,7 @@ function consoleRoutes(
     ...workerDetailResource(herder, parts.threads, parts.internalTopics, others),
     ...messagesResource(herder, readings.messages),
     ...sqlResource(databaseApi, isReadOnly),
+    ...connectorDatabaseResource(herder, databaseApi),
     ...configResource(ofConfig),
     ...changesResource(herder, history, validation, senders),
     ...deadLetterRecordResource(herder, readings.deadLetters),

@@ -253,6 +253,22 @@ export const INTERNAL_TOPICS = objectOf({
 });
 export type InternalTopicsAnswer = ShapeOf<typeof INTERNAL_TOPICS>;
 
+/** Where a connector reads or writes tables, for links to the SQL page. */
+export const CONNECTOR_DATABASE = objectOf({
+  place: described(
+    nullable(
+      objectOf({
+        server: TEXT,
+        database: TEXT,
+        schema: described(nullable(TEXT), 'schema of tables without one; null: the default of the SQL page'),
+      }),
+    ),
+    'null: the connector uses no database, or its configuration leaves open which one',
+  ),
+  isOfSql: described(BOOLEAN, 'the SQL page runs statements on the same server'),
+});
+export type ConnectorDatabase = ShapeOf<typeof CONNECTOR_DATABASE>;
+
 export const SQL_AVAILABLE = objectOf({ available: BOOLEAN });
 
 /** Why a statement or a login has failed. */

@@ -37,9 +37,9 @@ export function connectorAddress(name: string, part: ConnectorPart = 'overview',
   return (part === 'overview' ? address : `${address}/${part}`) + (query === '' ? '' : `?${query}`);
 }
 
-/** Returns the address that opens the SQL view with this statement in the editor. The statement is not run. */
-export function sqlAddress(statement: string): string {
-  return `${SQL_ADDRESS}?${new URLSearchParams({ statement }).toString()}`;
+/** Returns the address that opens the SQL view with this statement in the editor, for this database. The statement is not run. */
+export function sqlAddress(statement: string, database: string): string {
+  return `${SQL_ADDRESS}?${new URLSearchParams({ statement, database }).toString()}`;
 }
 
 export function clusterAddress(part: ClusterPart = 'workers'): string {

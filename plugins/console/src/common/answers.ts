@@ -17,6 +17,7 @@ import type { CONFIG_KEY_INFO, CONNECTOR_OFFSETS, OFFSETS_PREVIEW, PLUGIN_INFO }
 
 export type {
   ConnectionFindings,
+  ConnectorDatabase,
   ConnectorLevel,
   ConsoleValidation,
   DeletedConnectors,
