@@ -85,8 +85,19 @@ describe('SQL in the console', () => {
       await logIn('wrong');
       await shown.page.getByRole('alert').waitFor();
       await shown.isAccessible();
-      await logIn();
-      await shown.page.getByText(`Logged in as ${db.user}`).waitFor();
+      const { page } = shown;
+      await page.goto(`${worker.url}/ui#/`);
+      await page.getByRole('link', { name: 'SQL', exact: true }).click();
+      await page.locator('input[name="user"]:focus').waitFor();
+      await page.keyboard.type(db.user);
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(db.password);
+      await page.keyboard.press('Enter');
+      await page.getByText(`Logged in as ${db.user}`).waitFor();
+      await page.locator('.cm-content:focus').waitFor();
+      await page.keyboard.type('select 41 + 1');
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('cell', { name: '42' }).waitFor();
       const kept = await shown.page.evaluate<string>(
         'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
       );

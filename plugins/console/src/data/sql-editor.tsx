@@ -117,7 +117,7 @@ const replacing = EditorView.domEventHandlers({
   },
 });
 
-/** An editor for statements. It is in a shadow tree, because the content security policy allows its styles there. */
+/** An editor for statements, which gets the focus when it appears. It is in a shadow tree, because the content security policy allows its styles there. */
 export function SqlEditor(props: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | undefined>(undefined);
@@ -158,6 +158,8 @@ export function SqlEditor(props: SqlEditorProps) {
       ],
     });
     editor.current = view;
+    view.dispatch({ selection: { anchor: view.state.doc.length } });
+    view.focus();
     return () => {
       view.destroy();
     };

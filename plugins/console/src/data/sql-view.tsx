@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SqlAvailable } from '../common/answers.ts';
 import { request } from '../common/api.ts';
 import { useAction } from '../kit/action.ts';
@@ -67,6 +67,8 @@ interface LoginProps {
 
 /** The inputs are uncontrolled: their values are read only on submit, so the password never enters component state. */
 function Login({ isBusy, enter }: LoginProps) {
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
   const submit = (form: HTMLFormElement): Promise<void> => {
     const fields = new FormData(form);
     return enter(textOf(fields.get('user')), textOf(fields.get('password')));
@@ -77,7 +79,7 @@ function Login({ isBusy, enter }: LoginProps) {
       <div class="filters">
         <label>
           {texts.user}
-          <input name="user" type="text" autocomplete="username" required />
+          <input ref={first} name="user" type="text" autocomplete="username" required />
         </label>
         <label>
           {texts.password}
