@@ -179,10 +179,17 @@ describe('the console’s editor of configurations', function () {
     await foot
       .getByText(/^Reads every table of the database into topics, also tables that are created later/)
       .waitFor();
-    await option('connection.url').fill(`jdbc:db://${db.host}:${String(db.port)}/${db.database}`);
-    await option('connection.user').fill(role);
-    await option('connection.password').fill(secret);
-    await page.getByRole('button', { name: 'List the tables' }).click();
+    await page.locator('[id="option-connection.url"]:focus').waitFor();
+    await page.keyboard.insertText(`jdbc:db://${db.host}:${String(db.port)}/${db.database}`);
+    for (const [key, value] of [
+      ['connection.user', role],
+      ['connection.password', secret],
+    ] as const) {
+      await page.keyboard.press('Tab');
+      await page.locator(`[id="option-${key}"]:focus`).waitFor();
+      await page.keyboard.insertText(value);
+    }
+    await page.keyboard.press('Enter');
     await page.getByRole('checkbox', { name: `${one} 250 rows` }).check();
     await foot.getByText(`Reads ${one} (250 existing rows) into topics.`).waitFor();
     await page.getByRole('checkbox', { name: `${other} 250 rows` }).check();

@@ -117,7 +117,9 @@ export const texts = {
   tables: 'Tables',
   listTables: 'List the tables',
   listAgain: 'Refresh',
-  connectFirst: 'Enter the connection below first, then list the tables.',
+  connectFirst: 'Enter the connection first.',
+  connection: 'Connection',
+  nameAndTopics: 'Name and topics',
   tableFilter: 'Filter tables',
   mode: 'Read by',
   modes: {
