@@ -199,9 +199,19 @@ describe('the console’s editor of configurations', function () {
     await option('topic.prefix').fill(one);
     await option('out.format').fill('json_db');
     await page.getByText('The configuration is valid.').waitFor();
+    const topics = [one, other].map((table) => `${one}-${db.database}-${table}-json_db`);
+    await foot.getByText(`Writes to ${topics.join(', ')}.`).waitFor();
+    await foot.getByText('These topics do not exist. The brokers create no topics').waitFor();
+    await shown.isAccessible();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await shown.isAccessible();
+    await foot.getByRole('button', { name: 'Let the source create them' }).click();
+    await foot.getByText('The source creates what is missing').waitFor();
+    assert.equal(await page.locator('.options', { hasText: 'Topic Creation' }).getAttribute('open'), '');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: one }).waitFor();
     assert.equal((await storedConfig(one))['table.include'], `${one},${other}`);
+    for (const topic of topics) await kafka.read(topic, ({ length }) => length === 250);
     await worker.rest.delete(`/connectors/${one}`);
   });
 

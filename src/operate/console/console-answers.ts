@@ -130,6 +130,19 @@ export type SourceTables = ShapeOf<typeof SOURCE_TABLES>;
 export const TOPICS = objectOf({ topics: arrayOf(TEXT), total: INTEGER });
 export type Topics = ShapeOf<typeof TOPICS>;
 
+/** The topics that a source would write. */
+export const WRITTEN_TOPICS = objectOf({
+  topics: described(
+    arrayOf(objectOf({ name: TEXT, state: enumOf(['exists', 'missing', 'denied']) })),
+    'empty: unknown; denied: it does not exist, or the worker may not see it',
+  ),
+  total: INTEGER,
+  creation: described(enumOf(['source', 'brokers', 'nobody', 'unknown']), 'who creates the missing topics'),
+  'problem?': described(TEXT, 'why the source could not create a missing topic'),
+  isCreationEnabled: described(BOOLEAN, 'topic.creation.enable of the worker'),
+});
+export type WrittenTopicsAnswer = ShapeOf<typeof WRITTEN_TOPICS>;
+
 /** The changes that a restore would make. */
 export const RESTORE_PREVIEW = objectOf({
   difference: arrayOf(KEY_DIFFERENCE),

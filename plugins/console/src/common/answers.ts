@@ -31,6 +31,7 @@ export type {
   StoredConfig,
   Topics,
   WorkerDetail,
+  WrittenTopicsAnswer,
 } from '../../../../src/operate/console/console-answers.ts';
 export type {
   PreviewedDeadLetter,

@@ -24,6 +24,7 @@ import { MessagePreview } from './message-preview.tsx';
 import { sourceSentence } from './source-tables.ts';
 import { TablePicker } from './table-picker.tsx';
 import { TopicPicker } from './topic-picker.tsx';
+import { WrittenTopics } from './written-topics-view.tsx';
 
 const STATES = ['RUNNING', 'PAUSED', 'STOPPED'] as const;
 type State = (typeof STATES)[number];
@@ -136,6 +137,7 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
       {type === 'sink' ? <MessagePreview entries={entries} /> : null}
       <div class="foot">
         <p>{isTableSource ? sentenceOf(entries, tables) : ''}</p>
+        {type === 'source' ? <WrittenTopics entries={entries} checked={checked} change={edited.change} /> : null}
         <div class="bulk saving">
           <StateField state={state} onChange={setState} />
           <Button class="primary" disabled={isBusy || isWrong || checked.isStale} onClick={create}>
