@@ -11,7 +11,7 @@ import {
   ViewPlugin,
   type DecorationSet,
 } from '@codemirror/view';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { editorLook } from '../common/editor-look.ts';
 import type { SqlTable } from './sql-schema.ts';
 
@@ -169,8 +169,9 @@ export function SqlEditor(props: SqlEditorProps) {
     editor.current?.dispatch({ effects: language.current.reconfigure(languageOf(props.tables)) });
   }, [props.tables]);
 
-  // Shows a text that was not typed, such as a statement of the history.
-  useEffect(() => {
+  // Shows a text that was not typed, such as a statement of the history. A normal effect could run after the next key was typed, and
+  // would then replace the new text by the previous one.
+  useLayoutEffect(() => {
     const { current } = editor;
     if (current === undefined || current.state.doc.toString() === props.text) return;
     current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: props.text } });
