@@ -1,6 +1,7 @@
 import type { WorkerFlow } from '../common/answers.ts';
 import { rateText, short, shortClass } from '../common/format.ts';
 import { connectorAddress } from '../common/addresses.ts';
+import { rows } from '../common/fleet-store.ts';
 import { sqlAddressAt, useDatabase } from '../common/sql-link.tsx';
 import { quotedName, tableIn } from '../common/sql-names.ts';
 import { texts } from '../texts/connector.ts';
@@ -14,6 +15,8 @@ interface FlowPictureProps {
 }
 
 const MAX_NAMES = 4;
+/** Maximum length of the topics in the list of connectors. */
+const MAX_LISTED = 200;
 
 /** Shows the stages that a record passes in the connector, as a list of boxes. */
 export function FlowPicture({ name, workers, isSink }: FlowPictureProps) {
@@ -27,7 +30,7 @@ export function FlowPicture({ name, workers, isSink }: FlowPictureProps) {
           <li key={`${box.kind} ${box.name} ${String(index)}`} class={box.errors > 0 ? 'box failing' : 'box'}>
             <span class="kind">{kindText(box.kind, isSink)}</span>
             {box.kind === 'transform' ? <strong>{nameOf(box)}</strong> : null}
-            {box.kind === 'topics' ? <Topics name={name} workers={workers} /> : null}
+            {box.kind === 'topics' ? <Topics name={name} workers={workers} isSink={isSink} /> : null}
             {box.kind === 'tables' ? <Tables name={name} workers={workers} isSink={isSink} /> : null}
             <span class="figures">
               <span>{texts.perSecond(rateText(box.rate))}</span>
@@ -70,13 +73,22 @@ function nameOf({ name, className }: FlowBox): string {
   return className === '' ? name : `${name} (${shortClass(className)})`;
 }
 
-function Topics({ name, workers }: Pick<FlowPictureProps, 'name' | 'workers'>) {
-  const topics = addedUp(
-    workers.flatMap((each) => each.topics),
-    ({ lag }) => lag,
-  );
+function Topics({ name, workers, isSink }: FlowPictureProps) {
+  const topics = isSink
+    ? addedUp(
+        workers.flatMap((each) => each.topics),
+        ({ lag }) => lag,
+      )
+    : writtenTopics(name);
   const addressOf = (topic: string): string => connectorAddress(name, 'data', { topic });
   return <Names items={topics} addressOf={addressOf} text={(lag) => texts.behind(short(lag))} />;
+}
+
+/** The topics that a source has written, from the list of connectors, which cuts off a long list. */
+function writtenTopics(name: string): NamesProps['items'] {
+  const { topics = '' } = rows.value.find((row) => row.name === name) ?? {};
+  const names = topics.split(', ').filter((topic) => topic !== '');
+  return (topics.length < MAX_LISTED ? names : names.slice(0, -1)).map((topic) => ({ name: topic, value: null }));
 }
 
 function Tables({ name, workers, isSink }: FlowPictureProps) {

@@ -132,7 +132,7 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
         problems={problems}
         showsMissing={isTried}
         isReadOnly={false}
-        apart={isTableSource ? [...CONNECTION, ...NAME_AND_TOPICS] : []}
+        apart={['connector.class', ...(isTableSource ? [...CONNECTION, ...NAME_AND_TOPICS] : [])]}
       />
       {type === 'sink' ? <MessagePreview entries={entries} /> : null}
       <div class="foot">
