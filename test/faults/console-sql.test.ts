@@ -244,6 +244,8 @@ describe('SQL in the console', () => {
         assert.equal(await page.getByLabel('Database').inputValue(), other.database);
         await page.getByRole('button', { name: 'Run' }).click();
         await page.getByText(/^Done in /).waitFor();
+        await page.getByRole('link', { name: `← ${name}` }).click();
+        await page.getByRole('heading', { name: 'Dead letters' }).waitFor();
         await send(2, 'no longer too long');
         await until(async () => (await table.number(`select count(*) from ${name}`)) === 1, 'the text fits');
 
@@ -255,7 +257,11 @@ describe('SQL in the console', () => {
         await steps.getByText(/^End the session with pid \d+: select pg_terminate_backend/).waitFor();
         assert.equal(
           await page.locator('.flow').getByRole('link', { name, exact: true }).last().getAttribute('href'),
-          `#/sql?${new URLSearchParams({ statement: `select * from ${name} limit 100`, database: other.database }).toString()}`,
+          `#/sql?${new URLSearchParams({
+            statement: `select * from ${name} limit 100`,
+            database: other.database,
+            from: `#/connectors/${name}`,
+          }).toString()}`,
         );
         await shown.isAccessible();
         await steps.getByRole('link', { name: 'Open it in SQL' }).click();
@@ -281,6 +287,7 @@ describe('SQL in the console', () => {
           await page.goto(`${worker.url}/ui#/connectors/${connector}/dead-letters`);
           await page.locator('.group', { hasText: '22001' }).locator('summary').first().click();
           await page.getByText(`Run it on ${server}, database ${other.database}.`).waitFor();
+          await shown.isAccessible();
           assert.equal(await page.getByRole('link', { name: 'Open it in SQL' }).count(), 0);
         } finally {
           await worker.rest.delete(`/connectors/${connector}`);

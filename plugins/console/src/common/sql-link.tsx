@@ -10,9 +10,11 @@ export function useDatabase(name: string): ConnectorDatabase | undefined {
     .value;
 }
 
-/** Returns the address that opens a statement in the SQL view; `undefined` if that view has another server than the connector. */
+/** Returns the address that opens a statement in the SQL view, which leads back here; `undefined` if it has another server. */
 export function sqlAddressAt(found: ConnectorDatabase | undefined, statement: string): string | undefined {
-  return found?.isOfSql === true && found.place !== null ? sqlAddress(statement, found.place.database) : undefined;
+  if (found?.isOfSql !== true || found.place === null) return undefined;
+  const [from = ''] = location.hash.split('?', 1);
+  return sqlAddress(statement, found.place.database, from);
 }
 
 interface SqlLinkProps {

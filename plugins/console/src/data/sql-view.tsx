@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SqlAvailable } from '../common/answers.ts';
 import { request } from '../common/api.ts';
+import { connectorAt, hints } from '../common/route.ts';
 import { useAction } from '../kit/action.ts';
 import { Form } from '../kit/form.tsx';
 import { Async, useLoaded } from '../kit/loaded.tsx';
@@ -34,6 +35,7 @@ export function SqlView() {
     });
   return (
     <>
+      <BackLink />
       <h1>{texts.sql}</h1>
       <Problem text={problem} />
       <Async of={loaded}>
@@ -44,6 +46,17 @@ export function SqlView() {
         }}
       </Async>
     </>
+  );
+}
+
+/** A link to the connector from which a statement was opened. */
+function BackLink() {
+  const from = hints.value['from'] ?? '';
+  const { name } = connectorAt(from) ?? {};
+  return name === undefined ? null : (
+    <p>
+      <a href={from}>← {name}</a>
+    </p>
   );
 }
 
