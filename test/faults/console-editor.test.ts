@@ -203,8 +203,6 @@ describe('the console’s editor of configurations', function () {
     await foot.getByText(`Writes to ${topics.join(', ')}.`).waitFor();
     await foot.getByText('These topics do not exist. The brokers create no topics').waitFor();
     await shown.isAccessible();
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await shown.isAccessible();
     await foot.getByRole('button', { name: 'Let the source create them' }).click();
     await foot.getByText('The source creates what is missing').waitFor();
     assert.equal(await page.locator('.options', { hasText: 'Topic Creation' }).getAttribute('open'), '');
