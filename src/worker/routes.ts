@@ -159,7 +159,7 @@ function consoleRoutes(
     ...workerDetailResource(herder, parts.threads, parts.internalTopics, others),
     ...messagesResource(herder, readings.messages),
     ...sqlResource(databaseApi, isReadOnly),
-    ...connectorDatabaseResource(herder, databaseApi),
+    ...connectorDatabaseResource(herder, validation.plugins, databaseApi),
     ...configResource(ofConfig),
     ...namedSystemsResource(ofSystems),
     ...changesResource(herder, history, validation, senders),

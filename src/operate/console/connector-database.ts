@@ -1,3 +1,4 @@
+import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import type { DatabasePlace } from '../../data/database-place.ts';
 import type { Herder } from '../../herder/herder.ts';
 import { answer, pathName, type Route } from '../../rest/resource.ts';
@@ -8,7 +9,11 @@ import type { DatabaseApi } from './sql-resource.ts';
  * `/ui/connectors/{connector}/database`: the database that the connector uses, and whether the SQL page runs statements on
  * the same server. The answer contains nothing that the configuration in the console would hide.
  */
-export function connectorDatabaseResource({ directory }: Herder, databaseApi: DatabaseApi): readonly Route[] {
+export function connectorDatabaseResource(
+  { directory }: Herder,
+  plugins: PluginRegistry,
+  databaseApi: DatabaseApi,
+): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -17,7 +22,10 @@ export function connectorDatabaseResource({ directory }: Herder, databaseApi: Da
       handle: async (context) => {
         const name = pathName(context, 'connector');
         const config = directory.config(name);
-        const place = directory.plugin(name)?.databasePlace?.(config);
+        const known = directory.plugin(name);
+        // The connector may run on other workers only, so that its plugin is not loaded here.
+        const plugin = known && (await plugins.load(known));
+        const place = plugin?.databasePlace?.(config);
         const ofApi = place === undefined ? undefined : (await databaseApi())?.place;
         answer(context, 200, connectorDatabase(place, ofApi));
       },

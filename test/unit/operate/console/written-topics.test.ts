@@ -4,8 +4,15 @@ import { WrittenTopics } from '../../../../src/operate/console/written-topics.ts
 
 const CREATION = { 'topic.creation.default.partitions': '-1', 'topic.creation.default.replication.factor': '3' };
 
+interface Given {
+  readonly enabled?: boolean;
+  /** Whether the brokers create topics. */
+  readonly creates?: 'yes' | 'no' | 'hidden';
+  readonly problem?: string;
+}
+
 /** A cluster in which `here` exists, and `secret` may not be seen. */
-function topics({ enabled = true, creates = 'no' as 'yes' | 'no' | 'hidden', problem = '' } = {}) {
+function topics({ enabled = true, creates = 'no', problem = '' }: Given = {}) {
   const asked: NewTopic[] = [];
   let open = 0;
   const survey = {
