@@ -42,7 +42,7 @@ interface NamedSystemsParts {
 }
 
 /**
- * What the console shows about the systems that a new configuration names: the tables of a database, whether the
+ * The systems that a new configuration names, for the form of the console: the tables of a database, whether the
  * connection works, and the topics. Stored secrets are only sent to the address for which they were stored.
  */
 export function namedSystemsResource(parts: NamedSystemsParts): readonly Route[] {

@@ -100,14 +100,9 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
     keep(NO_DRAFT);
     again();
   };
-  const [isChosen, setChosen] = useState(false);
-  const isShown = checked.validation !== undefined;
   const isTableSource = className.endsWith(TABLE_SOURCE);
-  // The pressed card has disappeared, so the first field gets the focus.
-  useEffect(() => {
-    if (isChosen && isShown) openField(isTableSource ? 'connection.url' : 'name');
-  }, [isChosen, isShown]);
-  if (className === '') return <ClassChoice plugins={plugins} document={edited} onChosen={() => setChosen(true)} />;
+  const onChosen = useFirstField(isTableSource ? 'connection.url' : 'name', checked);
+  if (className === '') return <ClassChoice plugins={plugins} document={edited} onChosen={onChosen} />;
   return (
     <>
       <ClassField plugins={plugins} document={edited} className={className} />
@@ -157,6 +152,19 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
       </div>
     </>
   );
+}
+
+/**
+ * Gives the field of a key the focus after the user has pressed a card, which then disappears. Returns the function to call when a card
+ * was pressed.
+ */
+function useFirstField(key: string, { validation }: Checked): () => void {
+  const [isChosen, setChosen] = useState(false);
+  const isShown = validation !== undefined;
+  useEffect(() => {
+    if (isChosen && isShown) openField(key);
+  }, [isChosen, isShown]);
+  return () => setChosen(true);
 }
 
 /** Class name of the source whose tables the user can choose from a list. */

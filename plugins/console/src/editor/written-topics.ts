@@ -28,7 +28,7 @@ interface TopicSentences {
   readonly maySolve?: boolean;
 }
 
-/** What the user should know about the topics of a new source; `undefined` if its topics are unknown. */
+/** Describes the topics of a new source to the user. Returns `undefined` if the topics are unknown. */
 export function topicSentences(answer: WrittenTopicsAnswer): TopicSentences | undefined {
   const { topics, total, creation, problem, isCreationEnabled } = answer;
   if (topics.length === 0) return undefined;
