@@ -17,7 +17,7 @@ export function quotedName(name: string): string {
   return isPlain ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Quotes the name of a table, which may include its schema: `schema.table`. */
+/** Quotes the name of a table, which may include its schema: `schema.table`. @internal */
 export function quotedTable(label: string): string {
   const dot = label.indexOf('.');
   return dot < 0 ? quotedName(label) : `${quotedName(label.slice(0, dot))}.${quotedName(label.slice(dot + 1))}`;
