@@ -25,6 +25,7 @@ export { Password } from './config/password.ts';
 export * from './config/validators.ts';
 export type * from './config/providers/config-provider.ts';
 export { BoundedMap } from './data/bounded-map.ts';
+export type { DatabasePlace } from './data/database-place.ts';
 export { fail, ok, warn, type Finding } from './data/finding.ts';
 export type * from './data/message-block.ts';
 export { MAX_PACKED_VALUE, PackedHeaders, PackedRecords, RecordPacker } from './data/packed-records.ts';

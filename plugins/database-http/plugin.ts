@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { didYouMean, parseOptions, SLUICE_VERSION, type ServicePlugin } from '../../src/index.ts';
-import type { NanosecondRule } from '../database/index.ts';
+import { databasePlace, type NanosecondRule } from '../database/index.ts';
 import { greetingAliases, influxAliases } from './aliases/influx.ts';
 import { influxQueryAliases } from './aliases/influx-query.ts';
 import { influxV2Aliases } from './aliases/influx-v2.ts';
@@ -26,6 +26,10 @@ export const databaseHttp: ServicePlugin = {
     const { tls, 'tls.certificate': path, 'tls.directory': directory } = parseOptions(serviceOptions, config);
     if (tls === 'off') return undefined;
     return readFile(path ?? (await developmentCertificate(directory)).certificatePath, 'utf8');
+  },
+  databasePlace: (config) => {
+    const { 'connection.url': url, 'default.database': database } = parseOptions(serviceOptions, config);
+    return databasePlace(url, database);
   },
   create: (config, context) => {
     for (const name of Object.keys(config)) {

@@ -9,6 +9,7 @@ export type * from './executor/api.ts';
 export { refuseAll } from './executor/batch-faults.ts';
 export { checkConnection } from './executor/connection-check.ts';
 export { connectionOptions, connectionSettings } from './executor/connection-options.ts';
+export { databasePlace } from './executor/database-place.ts';
 export { diagnoseDatabase, type DatabaseDemands } from './executor/diagnosis.ts';
 export {
   beginWithAttempts,

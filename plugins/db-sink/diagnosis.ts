@@ -124,7 +124,8 @@ class SinkRights {
     const creation = create ? `; the user may ${mayCreate ? '' : 'not '}create tables` : '';
     if (lacking.length === 0 && (mayCreate || (!create && tables.length > 0))) {
       const schema = place?.schema ?? '';
-      return ok('rights', `${needed.join(', ')} on all ${String(tables.length)} tables of schema ${schema}${creation}`);
+      const all = tables.length === 1 ? 'the only table' : `all ${String(tables.length)} tables`;
+      return ok('rights', `${needed.join(', ')} on ${all} of schema ${schema}${creation}`);
     }
     if (lacking.length === 0) {
       if (create) {

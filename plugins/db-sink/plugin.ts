@@ -7,7 +7,7 @@ import {
   type OptionResult,
   type SinkConnectorPlugin,
 } from '../../src/index.ts';
-import { checkConnection } from '../database/index.ts';
+import { checkConnection, databasePlace } from '../database/index.ts';
 import { DbSinkTask } from './db-sink-task.ts';
 import { diagnoseSink } from './diagnosis.ts';
 import { alterOffsets } from './delivery.ts';
@@ -73,4 +73,5 @@ export const dbSink: SinkConnectorPlugin = {
   validate,
   diagnose: diagnoseSink,
   alterOffsets,
+  databasePlace: (config) => databasePlace(config['connection.url'] ?? '', config['connection.database']),
 };

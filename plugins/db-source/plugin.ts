@@ -13,7 +13,7 @@ import {
   type SourceConnectorPlugin,
   type SourceOffset,
 } from '../../src/index.ts';
-import { checkConnection, DatabaseError } from '../database/index.ts';
+import { checkConnection, DatabaseError, databasePlace } from '../database/index.ts';
 import { diagnoseLog } from '../log-source/diagnosis.ts';
 import { LogSourceTask } from '../log-source/log-source-task.ts';
 import { LogSourceConnector } from '../log-source/plugin.ts';
@@ -88,4 +88,5 @@ export const dbSource: SourceConnectorPlugin = {
   alterOffsets,
   previewOffsets,
   listTables,
+  databasePlace: (config) => databasePlace(config['connection.url'] ?? '', config['connection.database']),
 };

@@ -9,7 +9,7 @@ import {
   type SourceConnectorPlugin,
   type SourceOffset,
 } from '../../src/index.ts';
-import { unavailableReason } from '../database/index.ts';
+import { databasePlace, unavailableReason } from '../database/index.ts';
 import { diagnoseLog } from './diagnosis.ts';
 import { LogSourceTask } from './log-source-task.ts';
 import { logSourceOptions } from './options.ts';
@@ -92,4 +92,8 @@ export const postgresLogSource: SourceConnectorPlugin = {
   validate,
   diagnose,
   alterOffsets,
+  databasePlace: (config) => {
+    const { 'database.hostname': host = '', 'database.port': port = '5432' } = config;
+    return databasePlace(`postgresql://${host.includes(':') ? `[${host}]` : host}:${port}`, config['database.dbname']);
+  },
 };

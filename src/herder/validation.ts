@@ -114,20 +114,22 @@ export class ConnectorValidation {
   }
 
   /**
-   * Returns the findings of the plugin about the systems that the configuration names, without secrets. Throws a
-   * RequestError 400 if the configuration is invalid, or if the plugin could not examine the systems.
+   * Returns the findings of the plugin about the systems that the configuration names, without secrets. `writesTo` is
+   * called with the topics that a source would write. Throws a RequestError 400 if the configuration is invalid, or if the
+   * plugin could not examine the systems.
    */
   async diagnose(
     pluginName: string,
     given: RawConnectorConfig,
     stage: StageTracker,
     signal: AbortSignal,
+    writesTo: (topics: readonly string[]) => void = () => undefined,
   ): Promise<readonly Finding[]> {
     const { plugin, config, passwords } = await this.requireValidFor(pluginName, given, stage, { connects: false });
     const mask = new SecretMask();
     for (const password of passwords) mask.add(password);
     const hide = (text: string): string => mask.hide(this.#secrets.hide(text));
-    const context = { logger: silentLogger, signal, writesTo: () => undefined };
+    const context = { logger: silentLogger, signal, writesTo };
     try {
       const asked = Promise.resolve(plugin.diagnose?.(config, context) ?? []);
       const findings = await stage.during('examining the systems that a connector uses', () => asked);

@@ -235,6 +235,8 @@ export interface Survey {
   cluster(): Promise<SurveyedCluster>;
   topics(names: readonly string[]): Promise<ReadonlyMap<string, SurveyedTopic>>;
   topicSettings(name: string): Promise<ReadonlyMap<string, string>>;
+  /** Whether brokers create missing topics (`auto.create.topics.enable`); `undefined` if this client may not see it. */
+  brokersCreateTopics(): Promise<boolean | undefined>;
   /**
    * Returns bytes on disk by topic, counting the largest replica of each partition. Topics whose size no broker reports are
    * absent.

@@ -12,14 +12,17 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import type { WorkerThreads } from '../observe/thread-figures.ts';
 import { changesResource } from '../operate/console/changes-resource.ts';
 import { configResource } from '../operate/console/config-resource.ts';
+import { connectorDatabaseResource } from '../operate/console/connector-database.ts';
 import { connectorFlowResource } from '../operate/console/connector-flow.ts';
 import { connectorLevelResource } from '../operate/console/connector-level.ts';
 import { connectorLogResource } from '../operate/console/connector-log.ts';
 import { consoleResource, type ConsoleSettings } from '../operate/console/console-resource.ts';
 import { deadLetterRecordResource } from '../operate/console/dead-letter-record-resource.ts';
+import { namedSystemsResource } from '../operate/console/named-systems-resource.ts';
 import { refuseWrites } from '../operate/console/read-only-console.ts';
 import { sqlResource, type DatabaseApi } from '../operate/console/sql-resource.ts';
 import { workerDetailResource } from '../operate/console/worker-detail.ts';
+import type { WrittenTopics } from '../operate/console/written-topics.ts';
 import type { ConnectorReplays } from '../operate/dead-letters/connector-replays.ts';
 import { deadLettersResource } from '../operate/dead-letters/dead-letters-resource.ts';
 import { clusterResource } from '../operate/drain/cluster-resource.ts';
@@ -75,6 +78,7 @@ export interface ServedParts {
   readonly kafkaClusterId: () => Promise<string>;
   /** Names of all topics of the Kafka cluster. */
   readonly kafkaTopics: () => Promise<readonly string[]>;
+  readonly writtenTopics: WrittenTopics;
   /** Sends requests to other workers of the Connect cluster. */
   readonly peers: PeerClient;
   /** `inter.worker.verification.algorithms`; `undefined` on a standalone worker. */
@@ -135,23 +139,29 @@ function consoleRoutes(
   others: OtherWorkers,
   senders: RequestSenders,
 ): readonly OwnRoute[] {
-  const { connectorLog, databaseApi, fleet, health, herder, history, kafkaTopics, readings, validation } = parts;
+  const {
+    connectorLog,
+    databaseApi,
+    fleet,
+    health,
+    herder,
+    history,
+    kafkaTopics,
+    readings,
+    validation,
+    writtenTopics,
+  } = parts;
   const isReadOnly = settings.readOnly;
   const internalTopics = parts.internalTopics?.names ?? [];
-  const ofConfig = {
-    herder,
-    validation,
-    previews: readings.previews,
-    kafkaTopics,
-    internalTopics,
-    senders,
-    isReadOnly,
-  };
+  const ofConfig = { herder, validation, previews: readings.previews, senders, isReadOnly };
+  const ofSystems = { herder, validation, kafkaTopics, internalTopics, writtenTopics, isReadOnly };
   return [
     ...workerDetailResource(herder, parts.threads, parts.internalTopics, others),
     ...messagesResource(herder, readings.messages),
     ...sqlResource(databaseApi, isReadOnly),
+    ...connectorDatabaseResource(herder, validation.plugins, databaseApi),
     ...configResource(ofConfig),
+    ...namedSystemsResource(ofSystems),
     ...changesResource(herder, history, validation, senders),
     ...deadLetterRecordResource(herder, readings.deadLetters),
     ...connectorLogResource(herder, health, connectorLog, others),

@@ -2,6 +2,7 @@ import { builtInServices } from './built-in-plugins.ts';
 import { withPrefix, type WorkerConfig } from '../config/worker-config.ts';
 import type { Service } from '../connect/api.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { DatabaseApi } from '../operate/console/sql-resource.ts';
 import { ServiceThread } from '../threads/service-thread.ts';
 import type { ServiceAddresses } from '../threads/thread-protocol.ts';
 import type { ThreadContext } from '../threads/worker-thread.ts';
@@ -60,13 +61,12 @@ export async function startServices(
 
 const DATABASE_API = 'database-http';
 
-/** Returns URL and certificate of the database's HTTP API; `undefined` if this worker does not run it. */
-export async function databaseApi(
-  { properties }: WorkerConfig,
-  addresses: ServiceAddresses,
-): Promise<{ readonly url: string; readonly certificate: string | undefined } | undefined> {
+/** Returns the database's HTTP API; `undefined` if this worker does not run it. */
+export async function databaseApi({ properties }: WorkerConfig, addresses: ServiceAddresses): ReturnType<DatabaseApi> {
   const url = addresses[DATABASE_API];
   if (url === undefined) return undefined;
   const [plugin] = await builtInServices([DATABASE_API]);
-  return { url, certificate: await plugin?.certificate?.(withPrefix(properties, plugin.optionPrefix)) };
+  if (plugin === undefined) return { url };
+  const config = withPrefix(properties, plugin.optionPrefix);
+  return { url, certificate: await plugin.certificate?.(config), place: plugin.databasePlace?.(config) };
 }

@@ -22,6 +22,7 @@ import { Supervision } from '../herder/supervision.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import { ConnectorLog } from '../observe/connector-log.ts';
+import { createKafkaClient } from '../kafka/client/client.ts';
 import { LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { NamingName } from '../observe/metrics/metric-names.ts';
@@ -33,6 +34,7 @@ import { CONNECT_VERSION } from '../version.ts';
 import { peerTls } from '../tls/listener-tls.ts';
 import { openListeners, type RestListeners } from '../rest/open-listeners.ts';
 import type { ConsoleSettings } from '../operate/console/console-resource.ts';
+import { WrittenTopics } from '../operate/console/written-topics.ts';
 import { distributedMode } from './distributed.ts';
 import { openFeatures } from './features.ts';
 import { kafkaClusterId, kafkaTopics } from './kafka-cluster.ts';
@@ -268,6 +270,10 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     metricNamings: config.own['metrics.naming'] as readonly NamingName[],
     kafkaClusterId: clusterId,
     kafkaTopics: kafkaTopics(config.clients.worker, logger),
+    writtenTopics: new WrittenTopics(
+      () => createKafkaClient(config.clients.worker, logger).survey(),
+      common['topic.creation.enable'],
+    ),
     signatureAlgorithms: mode.signatureAlgorithms,
     drains: mode.drains,
     internalTopics: mode.internalTopics,

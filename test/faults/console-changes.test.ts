@@ -47,15 +47,19 @@ describe('changes in the console', function () {
     await open(name, 'offsets');
     const offsets = page.getByRole('region', { name: 'Offsets' });
     await offsets.getByRole('row', { name: `${topic}-0 0 20 20 0` }).waitFor();
+    await fixture.send(topic, [line(topic, COUNT)]);
+    await offsets.getByRole('row', { name: `${topic}-0 0 21 21 0` }).waitFor();
 
     await page.getByLabel('Continue from').selectOption({ label: 'these offsets' });
+    await page.getByText('while you choose other offsets').waitFor();
     await page.getByLabel(`Offset of ${topic}-0`).fill('13');
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('7 records are delivered again. 0 records are skipped.').waitFor();
+    await page.getByText('8 records are delivered again. 0 records are skipped.').waitFor();
+    await shown.isAccessible();
     await page.getByText('Stop the connector: its tasks end').waitFor();
     await page.getByRole('button', { name: 'Stop, set and resume' }).click();
     await page.getByText('The offsets are set.').waitFor();
-    await until(async () => (await rowsOf(topic)) === COUNT + 7, 'the records have been delivered again');
+    await until(async () => (await rowsOf(topic)) === COUNT + 9, 'the records have been delivered again');
     await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });

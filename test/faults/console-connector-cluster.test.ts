@@ -87,6 +87,7 @@ describe('a connector with tasks on two workers', () => {
     await page.goto(`${served.url}/ui#/connectors/${name}`);
     await page.locator('.sentence .badge', { hasText: 'SILENT' }).waitFor();
     await page.getByRole('region', { name: 'Tasks' }).getByText('No answer for 0:').waitFor();
+    await shown.isAccessible();
 
     await killed.start();
     await page.locator('.sentence .badge', { hasText: 'RUNNING' }).waitFor();

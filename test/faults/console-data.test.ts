@@ -248,9 +248,11 @@ describe('the cluster in the console', function () {
       .click();
     const dialog = shown.page.getByRole('dialog', { name: `Drain ${idOf(1)}?` });
     await dialog.getByText(/in small batches, and receives no others/).waitFor();
+    await shown.isAccessible();
     await dialog.getByRole('button', { name: 'Drain' }).click();
     await rowOf(idOf(1)).getByText('Drained').waitFor();
     await rowOf(idOf(1)).getByText('It can be stopped now.').waitFor();
+    await shown.isAccessible();
     await rowOf(idOf(1))
       .getByText(/^\d[\d.]* MB of \d[\d.]* GB$/)
       .waitFor();

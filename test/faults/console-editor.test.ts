@@ -179,10 +179,17 @@ describe('the console’s editor of configurations', function () {
     await foot
       .getByText(/^Reads every table of the database into topics, also tables that are created later/)
       .waitFor();
-    await option('connection.url').fill(`jdbc:db://${db.host}:${String(db.port)}/${db.database}`);
-    await option('connection.user').fill(role);
-    await option('connection.password').fill(secret);
-    await page.getByRole('button', { name: 'List the tables' }).click();
+    await page.locator('[id="option-connection.url"]:focus').waitFor();
+    await page.keyboard.insertText(`jdbc:db://${db.host}:${String(db.port)}/${db.database}`);
+    for (const [key, value] of [
+      ['connection.user', role],
+      ['connection.password', secret],
+    ] as const) {
+      await page.keyboard.press('Tab');
+      await page.locator(`[id="option-${key}"]:focus`).waitFor();
+      await page.keyboard.insertText(value);
+    }
+    await page.keyboard.press('Enter');
     await page.getByRole('checkbox', { name: `${one} 250 rows` }).check();
     await foot.getByText(`Reads ${one} (250 existing rows) into topics.`).waitFor();
     await page.getByRole('checkbox', { name: `${other} 250 rows` }).check();
@@ -192,9 +199,17 @@ describe('the console’s editor of configurations', function () {
     await option('topic.prefix').fill(one);
     await option('out.format').fill('json_db');
     await page.getByText('The configuration is valid.').waitFor();
+    const topics = [one, other].map((table) => `${one}-${db.database}-${table}-json_db`);
+    await foot.getByText(`Writes to ${topics.join(', ')}.`).waitFor();
+    await foot.getByText('These topics do not exist. The brokers create no topics').waitFor();
+    await shown.isAccessible();
+    await foot.getByRole('button', { name: 'Let the source create them' }).click();
+    await foot.getByText('The source creates what is missing').waitFor();
+    assert.equal(await page.locator('.options', { hasText: 'Topic Creation' }).getAttribute('open'), '');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: one }).waitFor();
     assert.equal((await storedConfig(one))['table.include'], `${one},${other}`);
+    for (const topic of topics) await kafka.read(topic, ({ length }) => length === 250);
     await worker.rest.delete(`/connectors/${one}`);
   });
 

@@ -426,10 +426,7 @@ describe('what a user does in the console', function () {
       await open(part(sink.name, 'offsets'), other);
       await button('Preview').click();
       await page.getByText(`${String(ROWS)} records are delivered again.`).waitFor();
-      assert.deepEqual((await page.getByRole('main').getByRole('button').allInnerTexts()).sort(), [
-        'Preview',
-        'Refresh',
-      ]);
+      assert.deepEqual(await page.getByRole('main').getByRole('button').allInnerTexts(), ['Preview']);
       assert.deepEqual(
         sent.filter((each) => WRITING.test(each)),
         [],

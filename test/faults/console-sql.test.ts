@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { consolePage, type ConsolePage } from '../../plugins/console/test/support/console-page.ts';
 import { freePort } from '../../src/dev/ports.ts';
+import { keepingLetters, sinkConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { assertDescribed } from '../support/open-api-check.ts';
+import { TcpProxy } from '../support/proxy.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
@@ -82,8 +85,19 @@ describe('SQL in the console', () => {
       await logIn('wrong');
       await shown.page.getByRole('alert').waitFor();
       await shown.isAccessible();
-      await logIn();
-      await shown.page.getByText(`Logged in as ${db.user}`).waitFor();
+      const { page } = shown;
+      await page.goto(`${worker.url}/ui#/`);
+      await page.getByRole('link', { name: 'SQL', exact: true }).click();
+      await page.locator('input[name="user"]:focus').waitFor();
+      await page.keyboard.type(db.user);
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(db.password);
+      await page.keyboard.press('Enter');
+      await page.getByText(`Logged in as ${db.user}`).waitFor();
+      await page.locator('.cm-content:focus').waitFor();
+      await page.keyboard.type('select 41 + 1');
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('cell', { name: '42' }).waitFor();
       const kept = await shown.page.evaluate<string>(
         'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
       );
@@ -179,6 +193,107 @@ describe('SQL in the console', () => {
       await shown.page.getByRole('button', { name: 'Cancel' }).click();
       await shown.page.getByText('The statement was cancelled.').waitFor();
       await until(async () => !(await isRunning()), 'the statement is cancelled');
+    });
+
+    describe('for a connector of another database', () => {
+      const name = uniqueName('other').replaceAll('-', '_');
+      let other: TestDatabase;
+      let kafka: KafkaTraffic;
+      let table: SqlClient;
+
+      before(async () => {
+        [other, kafka] = await Promise.all([database('console_sql_other'), KafkaTraffic.shared()]);
+        table = new SqlClient(other);
+        await table.run(`create table ${name} (id int8 primary key, v varchar(3))`);
+        await Promise.all([kafka.createTopic(name, 1), kafka.createTopic(`${name}-dead`, 1)]);
+      });
+
+      after(async () => {
+        await table?.close();
+      });
+
+      const create = async (connector: string, port = other.port): Promise<void> => {
+        const config = {
+          topics: name,
+          'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+          'value.converter.schemas.enable': 'false',
+          'protocol.type': 'struct',
+          'table.name.format': name,
+          'stall.after.ms': '1000',
+          ...keepingLetters(`${name}-dead`),
+        };
+        await worker.rest.create(connector, sinkConfig({ ...other, port }, config));
+        await worker.rest.untilState(connector, 'RUNNING', 1);
+      };
+      const send = (id: number, v: string) => kafka.produce(name, [{ value: JSON.stringify({ id, v }) }]);
+      const logInHere = async (): Promise<void> => {
+        await shown.page.getByLabel('User').fill(db.user);
+        await shown.page.getByLabel('Password').fill(db.password);
+        await shown.page.getByRole('button', { name: 'Log in' }).click();
+      };
+
+      it('runs the statements that the console proposes in the database of the connector', async () => {
+        const { page } = shown;
+        await create(name);
+        await send(1, 'too long');
+        await kafka.read(`${name}-dead`, ({ length }) => length === 1);
+        await page.goto(`${worker.url}/ui#/connectors/${name}/dead-letters`);
+        await page.locator('.group', { hasText: '22001' }).locator('summary').first().click();
+        await page.getByRole('link', { name: 'Open it in SQL' }).click();
+        await logInHere();
+        assert.equal(await page.getByLabel('Database').inputValue(), other.database);
+        await page.getByRole('button', { name: 'Run' }).click();
+        await page.getByText(/^Done in /).waitFor();
+        await page.getByRole('link', { name: `← ${name}` }).click();
+        await page.getByRole('heading', { name: 'Dead letters' }).waitFor();
+        await send(2, 'no longer too long');
+        await until(async () => (await table.number(`select count(*) from ${name}`)) === 1, 'the text fits');
+
+        const holder = new SqlClient(other);
+        await holder.run('begin', `lock table ${name} in access exclusive mode`);
+        await send(3, 'waits');
+        await page.goto(`${worker.url}/ui#/connectors/${name}`);
+        const steps = page.getByRole('list', { name: 'Next steps' });
+        await steps.getByText(/^End the session with pid \d+: select pg_terminate_backend/).waitFor();
+        assert.equal(
+          await page.locator('.flow').getByRole('link', { name, exact: true }).last().getAttribute('href'),
+          `#/sql?${new URLSearchParams({
+            statement: `select * from ${name} limit 100`,
+            database: other.database,
+            from: `#/connectors/${name}`,
+          }).toString()}`,
+        );
+        await shown.isAccessible();
+        await steps.getByRole('link', { name: 'Open it in SQL' }).click();
+        await logInHere();
+        await page.getByRole('button', { name: 'Run' }).click();
+        await page.getByRole('cell', { name: 'true' }).waitFor();
+        await until(async () => (await table.number(`select count(*) from ${name}`)) === 2, 'the lock has ended');
+        await holder.close();
+        await worker.rest.delete(`/connectors/${name}`);
+      });
+
+      it('names server and database of a connector whose server is another one, and has no link', async () => {
+        const { page } = shown;
+        const proxy = await TcpProxy.start(other);
+        const connector = uniqueName('elsewhere');
+        try {
+          await table.run(`alter table ${name} alter column v type varchar(3) using 'x'`);
+          await create(connector, proxy.port);
+          const { body } = await worker.rest.get(`/ui/connectors/${connector}/database`);
+          const server = `localhost:${String(proxy.port)}`;
+          assert.deepEqual(body, { place: { server, database: other.database, schema: null }, isOfSql: false });
+          await send(4, 'too long');
+          await page.goto(`${worker.url}/ui#/connectors/${connector}/dead-letters`);
+          await page.locator('.group', { hasText: '22001' }).locator('summary').first().click();
+          await page.getByText(`Run it on ${server}, database ${other.database}.`).waitFor();
+          await shown.isAccessible();
+          assert.equal(await page.getByRole('link', { name: 'Open it in SQL' }).count(), 0);
+        } finally {
+          await worker.rest.delete(`/connectors/${connector}`);
+          await proxy.close();
+        }
+      });
     });
   });
 

@@ -129,7 +129,7 @@ describe('each view of the console', function () {
       await page.emulateMedia({ colorScheme: form.colorScheme });
       const width = await page.evaluate<number>('document.documentElement.scrollWidth');
       assert.ok(width <= form.width, `${name} is ${String(width)} pixels wide at ${form.name}`);
-      await shown.isAccessible();
+      await shown.isAccessible([form.colorScheme]);
       if (PICTURES === undefined) continue;
       await page.screenshot({ path: join(PICTURES, `${name}-${form.name}.png`), fullPage: true });
     }
@@ -287,6 +287,17 @@ describe('each view of the console', function () {
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByText('Nothing was created').waitFor();
     await lookAt('create-sink');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('button', { name: 'Database → Kafka' }).click();
+    const option = (key: string) => page.locator(`[id="option-${key}"]`);
+    await option('connection.url').fill(db.url);
+    await page.getByRole('button', { name: 'List the tables' }).click();
+    await page.getByRole('checkbox', { name: customers }).check();
+    await option('name').fill('new-source');
+    await option('out.format').fill('json_db');
+    await page.getByText(/^Connected: /).waitFor();
+    await page.getByText('The topic does not exist. The brokers create no topics').waitFor();
+    await lookAt('create-source');
   });
 
   it('of SQL', async () => {

@@ -92,6 +92,20 @@ describe('topics that are created while a consumer is subscribed (L10)', functio
       assert.deepEqual(consumer.missingTopics(), []);
     });
 
+    it('a survey reports that they do, and that others do not', async () => {
+      for (const [each, creates] of [
+        [client, true],
+        [await sharedClient(), false],
+      ] as const) {
+        const survey = each.survey();
+        try {
+          assert.equal(await survey.brokersCreateTopics(), creates);
+        } finally {
+          await survey.close();
+        }
+      }
+    });
+
     it('it is not with allow.auto.create.topics=false', async () => {
       const topic = uniqueName('missing');
       const logged = recordingLogger();

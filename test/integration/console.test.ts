@@ -208,7 +208,7 @@ describe('the console', function () {
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.goto(`http://127.0.0.1:${String(port)}/ui`);
       const row = rowOf('warehouse-customers');
-      await row.getByText('sink topic → table').waitFor();
+      await row.getByText('sink customers → customers').waitFor();
       const why = await page.getByRole('columnheader', { name: 'Why' }).boundingBox();
       assert.ok((why?.width ?? 0) > 330, JSON.stringify(why));
       assert.equal((await row.boundingBox())?.height, 36);
@@ -317,7 +317,8 @@ function pictureRows(): FleetRow[] {
       ...CALM,
       name: 'warehouse-orders',
       verdict: 'STALLED',
-      sentence: 'Task 1 waits for a lock on table "orders", which session 4711 of user "report" holds.',
+      sentence:
+        'Task 1: 88120 records wait, and nothing was delivered for 480 s: the database waits for a lock that pid 4711 holds, application "report".',
       tasks: { RUNNING: 4 },
       rate: 0,
       lag: 88_120,
@@ -349,7 +350,11 @@ function pictureRows(): FleetRow[] {
     const rate = 1200 * (index + 1);
     return { ...CALM, name, rate, lag: index * 3, spark: hour((minute) => rate + 300 * Math.sin(minute / 4 + index)) };
   });
-  return [...troubled, ...calm];
+  return [...troubled, ...calm].map((row, index) => {
+    const topics = row.name.slice(row.name.indexOf('-') + 1);
+    const since = new Date(Date.now() - (index + 1) ** 2 * 400_000).toISOString();
+    return { ...row, topics, tables: topics, since };
+  });
 }
 
 /** The API with these connectors. */

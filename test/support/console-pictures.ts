@@ -11,6 +11,9 @@ import { WorkerCluster } from './worker-cluster.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 const NAME = 'warehouse-orders';
+/** The user whom the pictures show. A name that is also the password would be hidden. */
+const USER = 'warehouse';
+const PASSWORD = 'only for the pictures';
 const WIDTH = 1180;
 /** How long orders are produced before the first picture is taken. */
 const SECONDS = 100;
@@ -61,7 +64,10 @@ async function takePictures(cluster: WorkerCluster, kafka: KafkaTraffic): Promis
   if (path === undefined) throw new Error('There is no Chromium on this machine; CHROMIUM may name one');
   const db = await database('warehouse');
   const sql = new SqlClient(db);
-  await sql.run('create table orders (id int8 primary key, customer varchar(64) not null, amount numeric(6, 2))');
+  await sql.run(
+    'create table orders (id int8 primary key, customer varchar(64) not null, amount numeric(6, 2))',
+    `create role ${USER} login superuser password '${PASSWORD}'`,
+  );
   await sql.close();
   await Promise.all([kafka.createTopic('orders', 4), kafka.createTopic('orders-dead', 1)]);
   const { rest, url } = cluster.worker(0);
@@ -69,6 +75,8 @@ async function takePictures(cluster: WorkerCluster, kafka: KafkaTraffic): Promis
     NAME,
     sinkConfig(db, {
       topics: 'orders',
+      'connection.user': USER,
+      'connection.password': PASSWORD,
       'tasks.max': '4',
       'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
       'value.converter.schemas.enable': 'false',

@@ -1,6 +1,6 @@
 import { listEntries } from '../../config/list-text.ts';
-import { withPrefix } from '../../config/worker-config.ts';
 import type { ConnectorConfig } from '../../connect/api.ts';
+import { topicCreation } from '../../connect/source/topic-creator.ts';
 import { transactionalIds } from '../../connect/source/transactional-id.ts';
 import type { Finding } from '../../data/finding.ts';
 import type { ClientProperties } from '../../kafka/api.ts';
@@ -11,7 +11,6 @@ import { TopicCheck, type TopicDemand } from './topic-check.ts';
 export type ConnectorClients = Readonly<Record<'consumer' | 'producer' | 'admin', ClientProperties>>;
 
 const DEAD_LETTERS = 'errors.deadletterqueue.topic';
-const DEFAULT_CREATION = 'topic.creation.default.';
 
 /** Findings about the consumer group, the topics and the dead-letter topic of a sink. */
 export async function sinkDemands(config: ConnectorConfig, clients: ConnectorClients): Promise<Finding[]> {
@@ -51,10 +50,13 @@ export async function sourceDemands(
   topics: readonly string[],
   { createsTopics, exactlyOnceGroup }: SourceSurroundings,
 ): Promise<Finding[]> {
-  const creation = createsTopics ? creationOf(config) : undefined;
+  const creation = createsTopics ? topicCreation(config) : () => undefined;
+  const wanted: WrittenTopic[] = topics.map((name) => ({ name, creation: creation(name)?.wanted }));
   const deadLetters = config[`${DEAD_LETTERS}.name`] ?? '';
-  const wanted: WrittenTopic[] = topics.map((name) => ({ name, creation }));
-  if (deadLetters !== '') wanted.push({ name: deadLetters, property: `${DEAD_LETTERS}.name`, creation });
+  if (deadLetters !== '') {
+    const property = `${DEAD_LETTERS}.name`;
+    wanted.push({ name: deadLetters, property, creation: creation(deadLetters)?.wanted });
+  }
   const findings = await written(wanted, clients);
   if (exactlyOnceGroup === undefined) return findings;
   const id = transactionalIds(exactlyOnceGroup)({ connector: config['name'] ?? '', task: 0 });
@@ -63,14 +65,6 @@ export async function sourceDemands(
     transactionFinding(survey, tools, id, ofAllTasks),
   );
   return [ofTask, ...findings];
-}
-
-/** The settings of `topic.creation.default.…`. Without them, only the brokers can create topics. */
-function creationOf(config: ConnectorConfig): TopicDemand['creation'] {
-  const given = withPrefix(config, DEFAULT_CREATION);
-  const { partitions, 'replication.factor': factor, include: _include, exclude: _exclude, ...settings } = given;
-  if (partitions === undefined || factor === undefined) return undefined;
-  return { partitions: Number(partitions), replicationFactor: Number(factor), settings };
 }
 
 type WrittenTopic = Pick<TopicDemand, 'name' | 'property' | 'creation'>;

@@ -1,4 +1,5 @@
 import type { OptionDeclarations, OptionResult } from '../../config/option.ts';
+import type { DatabasePlace } from '../../data/database-place.ts';
 import type { Finding } from '../../data/finding.ts';
 import type { Logger } from '../../observe/logger.ts';
 
@@ -23,6 +24,12 @@ export interface PluginBase {
    * tasks run in worker threads.
    */
   readonly needsMainThread?: boolean;
+  /**
+   * Returns the database that a connector or a service uses, for links of the console to its SQL page. It must not connect.
+   * @param config the stored configuration: variables of config providers are not resolved
+   * @returns `undefined` if the configuration does not determine the database
+   */
+  databasePlace?(config: ConnectorConfig): DatabasePlace | undefined;
 }
 
 /** Members of both kinds of connectors. */

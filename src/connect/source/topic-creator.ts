@@ -29,26 +29,24 @@ const OWN_KEYS = new Set(['include', 'exclude', 'partitions', 'replication.facto
  */
 export class TopicCreator {
   readonly #admin: () => Admin;
-  readonly #groups: readonly TopicGroup[];
+  readonly #creation: TopicCreation;
   readonly #logger: Logger;
   #opened: Admin | undefined;
 
   constructor(config: ConnectorConfig, enabled: boolean, admin: () => Admin, logger: Logger) {
     this.#admin = admin;
-    this.#groups = enabled ? topicGroups(config) : [];
+    this.#creation = enabled ? topicCreation(config) : () => undefined;
     this.#logger = logger;
   }
 
   async ensure(topic: string): Promise<void> {
-    const group = this.#groups.find((each) => matches(each, topic));
-    if (group === undefined) return;
+    const found = this.#creation(topic);
+    if (found === undefined) return;
     this.#opened ??= this.#admin();
     const existing = await this.#opened.describeTopics([topic]);
     if (existing.has(topic)) return;
-    const { partitions, replicationFactor, settings } = group;
-    const wanted = { name: topic, partitions, replicationFactor, settings };
-    if (await this.#create(this.#opened, wanted)) {
-      this.#logger.info(`Created topic ${topic} by the settings of topic.creation group ${group.name}`);
+    if (await this.#create(this.#opened, found.wanted)) {
+      this.#logger.info(`Created topic ${topic} by the settings of topic.creation group ${found.group}`);
     }
   }
 
@@ -84,13 +82,32 @@ function forbidden({ name, partitions, replicationFactor, settings }: NewTopic):
   return `Task failed to create new topic ${topic}. Ensure that the task is authorized to create topics or that the topic exists and restart the task`;
 }
 
+/** Returns how a topic is created, and the group that decides it; `undefined` if the connector creates no topics. */
+type TopicCreation = (topic: string) => { readonly group: string; readonly wanted: NewTopic } | undefined;
+
+/** Reads the `topic.creation.*` groups. Throws a ConnectError if a group has an invalid number. */
+export function topicCreation(config: ConnectorConfig): TopicCreation {
+  const groups = topicGroups(config);
+  return (topic) => {
+    const group = groups.find((each) => matches(each, topic));
+    if (group === undefined) return undefined;
+    const { partitions, replicationFactor, settings } = group;
+    return { group: group.name, wanted: { name: topic, partitions, replicationFactor, settings } };
+  };
+}
+
 function matches(group: TopicGroup, topic: string): boolean {
   const matching = (matcher: TopicMatcher) => matcher(topic);
   return !group.exclude.some(matching) && group.include.some(matching);
 }
 
+/** Whether a connector creates its topics. */
+export function createsTopics(config: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(config).some((key) => key.startsWith(PREFIX));
+}
+
 function topicGroups(config: ConnectorConfig): TopicGroup[] {
-  if (!Object.keys(config).some((key) => key.startsWith(PREFIX))) return [];
+  if (!createsTopics(config)) return [];
   const names = listEntries(config[`${PREFIX}groups`]).filter((name) => name !== 'default');
   const number = (group: string, key: string) => {
     const text = config[`${PREFIX}${group}.${key}`] ?? config[`${PREFIX}default.${key}`];

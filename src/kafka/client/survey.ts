@@ -40,6 +40,8 @@ const RELEASES: readonly (readonly [level: number, release: string])[] = [
   [8, '3.4'],
   [4, '3.3'],
 ];
+const BROKER_RESOURCE = 4;
+const AUTO_CREATE = 'auto.create.topics.enable';
 const UNKNOWN_MEMBER = { memberId: '', groupGenerationId: -1 };
 const UNKNOWN_PRODUCER = { producerId: -1, producerEpoch: -1 };
 
@@ -73,6 +75,18 @@ export class KafkaSurvey implements Survey {
 
   topicSettings(name: string): Promise<ReadonlyMap<string, string>> {
     return this.#admin.topicSettings(name);
+  }
+
+  async brokersCreateTopics(): Promise<boolean | undefined> {
+    const { brokers } = await this.#retry('Reading metadata', () => this.#cluster.metadata([]));
+    const [broker] = brokers;
+    if (broker === undefined) return undefined;
+    const resource = { type: BROKER_RESOURCE, name: String(broker.nodeId), configNames: [AUTO_CREATE] };
+    const call = libraryCall(Apis.describeConfigs, { resources: [resource], includeSynonyms: false });
+    const response = await this.#cluster.callNode(broker.nodeId, 'main', call).catch(ifUnsupported);
+    const entries = (response?.resources ?? []).flatMap(({ configEntries }) => configEntries);
+    const value = entries.find(({ configName }) => configName === AUTO_CREATE)?.configValue;
+    return value === undefined || value === null ? undefined : value === 'true';
   }
 
   async topicSizes(names: readonly string[]): Promise<ReadonlyMap<string, number>> {

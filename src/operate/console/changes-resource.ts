@@ -10,7 +10,8 @@ import { requireValid } from '../../rest/connectors-resource.ts';
 import { forwardAs } from '../../rest/forwarding.ts';
 import { configAt, numberOf, restore } from '../history/history-resource.ts';
 import { answer, pathName, queryText, withinTimeLimit, type Route } from '../../rest/resource.ts';
-import { answerOf, hiding } from './config-resource.ts';
+import { hiding } from './completed-config.ts';
+import { answerOf } from './config-resource.ts';
 import { configMask } from './config-secrets.ts';
 import {
   DELETED_CONNECTORS,

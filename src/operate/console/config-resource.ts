@@ -1,13 +1,12 @@
 import type { Herder } from '../../herder/herder.ts';
 import type { ConnectorValidation } from '../../herder/validation.ts';
 import type { PreviewReadings } from '../preview/preview-readings.ts';
-import { variableKeys, withheld, type Withheld } from '../../config/secret-destinations.ts';
+import { variableKeys, type Withheld } from '../../config/secret-destinations.ts';
 import { isSameButLimits } from '../../config/rate-limit-options.ts';
 import { unknownOptions } from '../../config/unknown-options.ts';
 import type { ConfigInfos } from '../../config/config-values.ts';
-import { ConfigError, RequestError, toError } from '../../errors.ts';
+import { RequestError } from '../../errors.ts';
 import { secretKeys } from '../history/password-keys.ts';
-import { NotOwnerError } from '../../herder/not-owner-error.ts';
 import type { HttpAnswer } from '../../http/http-client.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
@@ -26,45 +25,18 @@ import {
   readConfig,
   readCreateConnector,
   readJsonText,
-  type ConfigBody,
 } from '../../rest/request-body.ts';
 import type { RequestSenders } from '../../rest/request-sender.ts';
+import { answer, answerText, flag, pathName, withinTimeLimit, type Context, type Route } from '../../rest/resource.ts';
+import { completing, hiding, requireStored, withheldFrom, type Completed } from './completed-config.ts';
+import { bareText, configMask, MARK, missingText, shownConfig, withStoredValues } from './config-secrets.ts';
 import {
-  answer,
-  answerText,
-  flag,
-  pathName,
-  queryText,
-  withinTimeLimit,
-  type Context,
-  type Route,
-} from '../../rest/resource.ts';
-import {
-  bareText,
-  configMask,
-  MARK,
-  missingText,
-  shownConfig,
-  withStoredValues,
-  type CompletedConfig,
-} from './config-secrets.ts';
-import {
-  CONNECTION_FINDINGS,
   CONSOLE_VALIDATION,
   NAMED,
-  SOURCE_TABLES,
   STORED_CONFIG,
-  TOPICS,
   type ConsoleValidation,
-  type SourceTables,
   type StoredConfig,
-  type Topics,
 } from './console-answers.ts';
-
-/** Maximum number of topics in an answer. */
-const MAX_TOPICS = 200;
-/** Maximum number of tables in an answer. */
-const MAX_TABLES = 1000;
 
 const isSave = validatorOf(objectOf({ config: CONFIG_BODY, version: withKeywords(TEXT, { maxLength: 64 }) }));
 
@@ -72,10 +44,6 @@ interface ConfigParts {
   readonly herder: Herder;
   readonly validation: ConnectorValidation;
   readonly previews: PreviewReadings;
-  /** Names of all topics of the cluster. */
-  readonly kafkaTopics: () => Promise<readonly string[]>;
-  /** Internal topics of the worker. Users cannot select them. */
-  readonly internalTopics: readonly string[];
   readonly senders: RequestSenders;
   readonly isReadOnly: boolean;
 }
@@ -84,27 +52,9 @@ interface ConfigParts {
  * Configurations of connectors for browsers. Secrets are never sent to a browser; `MARK` replaces each of them. If a
  * browser sends `MARK` as a value, the stored value is used.
  */
-export function configResource({
-  herder,
-  validation,
-  previews,
-  kafkaTopics,
-  internalTopics,
-  senders,
-  isReadOnly,
-}: ConfigParts): readonly Route[] {
+export function configResource({ herder, validation, previews, senders, isReadOnly }: ConfigParts): readonly Route[] {
   const { plugins } = validation;
-
-  /** The configuration that a browser has sent, in which stored values replace each `MARK`. */
-  const complete = async (context: Context, given: ConfigBody): Promise<Completed> => {
-    const connector = queryText(context, 'connector');
-    const stored = connector === undefined ? undefined : herder.directory.configOf(connector);
-    const completed = withStoredValues(given, stored ?? {});
-    const { config, kept } = completed;
-    const secrets = await secretKeys(config, plugins);
-    const mask = configMask(config, secrets, kept);
-    return { ...completed, secrets, stored, mask };
-  };
+  const complete = completing(herder.directory, plugins);
 
   return [
     {
@@ -233,94 +183,7 @@ export function configResource({
         );
       },
     },
-    {
-      method: 'PUT',
-      path: '/ui/connector-plugins/:plugin/tables',
-      answers: { 200: SOURCE_TABLES },
-      handle: async (context) => {
-        const completed = await complete(context, await readConfig(context.req));
-        requireGiven(withheldFrom(completed, isReadOnly), 'list the tables');
-        const stage = new StageTracker();
-        const work = sourceTables(validation, pathName(context, 'plugin'), completed.config, stage);
-        const all = await hiding(completed.mask, () => withinTimeLimit(stage, work));
-        const tables: SourceTables = { tables: all.slice(0, MAX_TABLES), total: all.length };
-        answer(context, 200, tables);
-      },
-    },
-    // Examines the systems that the configuration names. If secrets have to be withheld (see `…/validate`), the answer
-    // is 400.
-    {
-      method: 'PUT',
-      path: '/ui/connector-plugins/:plugin/connection',
-      answers: { 200: CONNECTION_FINDINGS },
-      handle: async (context) => {
-        const completed = await complete(context, await readConfig(context.req));
-        requireStored(completed.missing);
-        requireGiven(withheldFrom(completed, isReadOnly), 'check the connection');
-        const stage = new StageTracker();
-        const work = validation.diagnose(pathName(context, 'plugin'), completed.config, stage, goneSignal(context));
-        const found = await hiding(completed.mask, () => withinTimeLimit(stage, work));
-        const hide = (text: string): string => completed.mask.hide(text);
-        answerText(context, 200, hiddenInJson(JSON.stringify({ findings: found }), hide));
-      },
-    },
-    {
-      method: 'GET',
-      path: '/ui/topics',
-      answers: { 200: TOPICS },
-      handle: async (context) => {
-        const text = (queryText(context, 'text') ?? '').toLowerCase();
-        const all = await kafkaTopics();
-        const isOffered = (name: string): boolean => !name.startsWith('__') && !internalTopics.includes(name);
-        const found = all.filter((name) => isOffered(name) && name.toLowerCase().includes(text)).sort();
-        const topics: Topics = { topics: found.slice(0, MAX_TOPICS), total: found.length };
-        answer(context, 200, topics);
-      },
-    },
   ];
-}
-
-/**
- * The tables that a source with this connection could read. Options that do not concern the connection may be missing.
- */
-async function sourceTables(
-  validation: ConnectorValidation,
-  pluginName: string,
-  config: Completed['config'],
-  stage: StageTracker,
-): Promise<SourceTables['tables']> {
-  const counts = (option: string): boolean => option.startsWith('connection.');
-  const checked = await validation.requireValidFor(pluginName, config, stage, { counts, connects: false });
-  const { plugin } = checked;
-  if (plugin.type !== 'source' || plugin.listTables === undefined)
-    throw new RequestError(404, `${pluginName} does not list tables`);
-  const listed = plugin.listTables(checked.config);
-  return stage
-    .during('listing the tables of the database', () => listed)
-    .catch((error: unknown) => {
-      throw new RequestError(400, toError(error).message, { cause: error });
-    });
-}
-
-interface Completed extends CompletedConfig {
-  readonly secrets: ReadonlySet<string>;
-  readonly stored: Readonly<Record<string, string>> | undefined;
-  readonly mask: SecretMask;
-}
-
-/**
- * The secrets that must not be sent to the systems that the configuration names. On a read-only console, these include
- * the values of all variables.
- */
-function withheldFrom({ config, kept, stored = {} }: Completed, isReadOnly: boolean): Withheld {
-  const held = withheld(config, kept.keys(), stored);
-  const variables = isReadOnly ? variableKeys(config) : [];
-  return { keys: [...new Set([...held.keys, ...variables])], because: held.because };
-}
-
-/** @throws RequestError 400 if secrets are withheld that are needed to do `what` */
-function requireGiven({ keys }: Withheld, what: string): void {
-  if (keys.length > 0) throw new RequestError(400, `Enter ${keys.join(', ')} to ${what}`);
 }
 
 function isStored({ config, stored }: Completed): boolean {
@@ -367,23 +230,6 @@ function isText(entry: [string, string | null]): entry is [string, string] {
 
 function changed(name: string): RequestError {
   return new RequestError(409, `The configuration of ${name} was changed in the meantime: load it again`);
-}
-
-function requireStored(missing: readonly string[]): void {
-  if (missing.length > 0) throw new RequestError(400, missing.map(missingText).join('\n'));
-}
-
-/** Runs `work` and removes secrets from the error that it throws. */
-export async function hiding<T>(mask: SecretMask, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const { message } = toError(error);
-    // A NotOwnerError leads to a forwarded request, not to an answer.
-    if (error instanceof NotOwnerError || mask.hide(message) === message) throw error;
-    const status = error instanceof RequestError ? error.status : error instanceof ConfigError ? 400 : 500;
-    throw new RequestError(status, mask.hide(message));
-  }
 }
 
 /**

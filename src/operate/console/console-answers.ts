@@ -130,6 +130,19 @@ export type SourceTables = ShapeOf<typeof SOURCE_TABLES>;
 export const TOPICS = objectOf({ topics: arrayOf(TEXT), total: INTEGER });
 export type Topics = ShapeOf<typeof TOPICS>;
 
+/** The topics that a source would write. */
+export const WRITTEN_TOPICS = objectOf({
+  topics: described(
+    arrayOf(objectOf({ name: TEXT, state: enumOf(['exists', 'missing', 'denied']) })),
+    'empty: unknown; denied: it does not exist, or the worker may not see it',
+  ),
+  total: INTEGER,
+  creation: described(enumOf(['source', 'brokers', 'nobody', 'unknown']), 'who creates the missing topics'),
+  'problem?': described(TEXT, 'why the source could not create a missing topic'),
+  isCreationEnabled: described(BOOLEAN, 'topic.creation.enable of the worker'),
+});
+export type WrittenTopicsAnswer = ShapeOf<typeof WRITTEN_TOPICS>;
+
 /** The changes that a restore would make. */
 export const RESTORE_PREVIEW = objectOf({
   difference: arrayOf(KEY_DIFFERENCE),
@@ -252,6 +265,22 @@ export const INTERNAL_TOPICS = objectOf({
   ),
 });
 export type InternalTopicsAnswer = ShapeOf<typeof INTERNAL_TOPICS>;
+
+/** Where a connector reads or writes tables, for links to the SQL page. */
+export const CONNECTOR_DATABASE = objectOf({
+  place: described(
+    nullable(
+      objectOf({
+        server: TEXT,
+        database: TEXT,
+        schema: described(nullable(TEXT), 'schema of tables without one; null: the default of the SQL page'),
+      }),
+    ),
+    'null: the connector uses no database, or its configuration leaves open which one',
+  ),
+  isOfSql: described(BOOLEAN, 'the SQL page runs statements on the same server'),
+});
+export type ConnectorDatabase = ShapeOf<typeof CONNECTOR_DATABASE>;
 
 export const SQL_AVAILABLE = objectOf({ available: BOOLEAN });
 

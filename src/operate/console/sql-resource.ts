@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { DatabasePlace } from '../../data/database-place.ts';
 import { toError, RequestError } from '../../errors.ts';
 import { enumOf, integerBetween, objectOf, TEXT, withKeywords, type Typed } from '../../json/open-api.ts';
 import { validatorOf } from '../../json/validator.ts';
@@ -39,8 +40,13 @@ const isStatement = validatorOf(
   }),
 );
 
-/** Returns the address of the database's HTTP API, or `undefined` if the API is not a service of this worker. */
-export type DatabaseApi = () => Promise<OwnService | undefined>;
+/** The database's HTTP API, and the database in which it runs statements by default. */
+interface SqlService extends OwnService {
+  readonly place?: DatabasePlace | undefined;
+}
+
+/** Returns the database's HTTP API, or `undefined` if the API is not a service of this worker. */
+export type DatabaseApi = () => Promise<SqlService | undefined>;
 
 /**
  * `/ui/sql`: statements for the database's HTTP API, if the API is a service of this worker. Browsers cannot send them

@@ -37,9 +37,12 @@ export function connectorAddress(name: string, part: ConnectorPart = 'overview',
   return (part === 'overview' ? address : `${address}/${part}`) + (query === '' ? '' : `?${query}`);
 }
 
-/** Returns the address that opens the SQL view with this statement in the editor. The statement is not run. */
-export function sqlAddress(statement: string): string {
-  return `${SQL_ADDRESS}?${new URLSearchParams({ statement }).toString()}`;
+/**
+ * Returns the address that opens the SQL view with this statement in the editor, for this database. The statement is not run. The view
+ * has a link back to the address `from`.
+ */
+export function sqlAddress(statement: string, database: string, from: string): string {
+  return `${SQL_ADDRESS}?${new URLSearchParams({ statement, database, from }).toString()}`;
 }
 
 export function clusterAddress(part: ClusterPart = 'workers'): string {

@@ -17,6 +17,7 @@ import type { CONFIG_KEY_INFO, CONNECTOR_OFFSETS, OFFSETS_PREVIEW, PLUGIN_INFO }
 
 export type {
   ConnectionFindings,
+  ConnectorDatabase,
   ConnectorLevel,
   ConsoleValidation,
   DeletedConnectors,
@@ -30,6 +31,7 @@ export type {
   StoredConfig,
   Topics,
   WorkerDetail,
+  WrittenTopicsAnswer,
 } from '../../../../src/operate/console/console-answers.ts';
 export type {
   PreviewedDeadLetter,

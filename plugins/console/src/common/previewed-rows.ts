@@ -1,19 +1,19 @@
 import type { PreviewedRecord } from './answers.ts';
 
-/** Rows, lines and statements that a sink would write. */
-export type Writes = Pick<PreviewedRecord, 'rows' | 'lines' | 'statements'>;
+/** Rows, lines and statements that a sink would write for a record. If the record has faults, some of the rows would be refused. */
+export type Writes = Pick<PreviewedRecord, 'rows' | 'lines' | 'statements' | 'faults'>;
 type PreviewedRow = NonNullable<Writes['rows']>[number];
 
 export interface RowTable {
   readonly table: string;
-  readonly operation: string;
+  readonly operation: PreviewedRow['operation'];
   readonly columns: readonly string[];
   readonly rows: readonly PreviewedRow['values'][];
 }
 
 /** Groups consecutive rows that have the same table, operation and columns. */
 export function rowTables(rows: readonly PreviewedRow[]): readonly RowTable[] {
-  const tables: { table: string; operation: string; columns: readonly string[]; rows: PreviewedRow['values'][] }[] = [];
+  const tables: (Omit<RowTable, 'rows'> & { rows: PreviewedRow['values'][] })[] = [];
   for (const { table, operation, columns, values } of rows) {
     const last = tables.at(-1);
     const isSame =

@@ -4,11 +4,11 @@ import { cellText, rowTables, type RowTable, type Writes } from './previewed-row
 import './previewed-writes.css';
 
 /** Shows previewed rows as tables, and previewed lines and SQL in folds. */
-export function PreviewedWrites({ rows = [], lines = [], statements = [] }: Writes) {
+export function PreviewedWrites({ rows = [], lines = [], statements = [], faults }: Writes) {
   return (
     <div class="writes">
       {rowTables(rows).map((table, index) => (
-        <RowsView key={index} of={table} />
+        <RowsView key={index} of={table} hasFaults={faults.length > 0} />
       ))}
       {lines.length === 0 ? null : <Folded title={texts.lines} text={lines.join('\n')} />}
       {statements.length === 0 ? null : <Folded title={texts.sql} text={statements.join(';\n')} />}
@@ -16,9 +16,14 @@ export function PreviewedWrites({ rows = [], lines = [], statements = [] }: Writ
   );
 }
 
-function RowsView({ of: { table, operation, columns, rows } }: { readonly of: RowTable }) {
+interface RowsViewProps {
+  readonly of: RowTable;
+  readonly hasFaults: boolean;
+}
+
+function RowsView({ of: { table, operation, columns, rows }, hasFaults }: RowsViewProps) {
   return (
-    <Table label={texts.rowsOf(texts.operations[operation] ?? operation, table)} titles={columns} hasCaption>
+    <Table label={texts.rowsOf(operation, table, hasFaults)} titles={columns} hasCaption>
       {rows.map((values, index) => (
         <tr key={index}>
           {values.map((value, place) => (

@@ -23,8 +23,16 @@ export type Route =
   | { readonly view: 'cluster'; readonly part: ClusterPart };
 
 /** The view that the address names: `#/?state=FAILED&text=orders`, `#/connectors/orders/offsets`. */
-export const route = computed<Route>(() => {
-  const [path = '', query = ''] = hash.value.replace(/^#/, '').split('?', 2);
+export const route = computed<Route>(() => routeOf(hash.value));
+
+/** The connector that the address opens; `undefined` if it opens something else. */
+export function connectorAt(address: string): { readonly name: string } | undefined {
+  const found = address.startsWith('#') ? routeOf(address) : undefined;
+  return found?.view === 'connector' ? found : undefined;
+}
+
+function routeOf(address: string): Route {
+  const [path = '', query = ''] = address.replace(/^#/, '').split('?', 2);
   const [, view = '', first = '', second = ''] = path.split('/').map(decoded);
   if (view === 'connectors' && first !== '') {
     const part = CONNECTOR_PARTS.find((each) => each === (second === '' ? 'overview' : second));
@@ -43,7 +51,7 @@ export const route = computed<Route>(() => {
   const text = of('text') === '' ? of('topic') : of('text');
   const filters = { text, verdict: of('state'), type: of('type'), className: of('class'), worker: of('worker') };
   return { view: 'fleet', filters: { ...filters, sort: of('sort') } };
-});
+}
 
 /** The hints of the address: `#/connectors/orders/configuration?focus=topics`. */
 export const hints = computed<Hints>(() => Object.fromEntries(new URLSearchParams(hash.value.split('?', 2)[1] ?? '')));

@@ -17,8 +17,13 @@ export function quotedName(name: string): string {
   return isPlain ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Quotes the name of a table, which may include its schema: `schema.table`. */
+/** Quotes the name of a table, which may include its schema: `schema.table`. @internal */
 export function quotedTable(label: string): string {
   const dot = label.indexOf('.');
   return dot < 0 ? quotedName(label) : `${quotedName(label.slice(0, dot))}.${quotedName(label.slice(dot + 1))}`;
+}
+
+/** Quotes the name of a table. `schema`: its schema if the name includes none; `null`: the default of the database. */
+export function tableIn(schema: string | null, label: string): string {
+  return quotedTable(schema === null || label.includes('.') ? label : `${schema}.${label}`);
 }

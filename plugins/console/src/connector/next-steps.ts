@@ -1,12 +1,12 @@
 import type { Health } from '../common/answers.ts';
-import { clusterAddress, connectorAddress, sqlAddress } from '../common/addresses.ts';
+import { clusterAddress, connectorAddress } from '../common/addresses.ts';
 import { texts } from '../texts/connector.ts';
 
-/** A step that helps to fix a connector: a link to a view, or a text to copy. */
+/** A step that helps to fix a connector: a link to a view, or a statement to run in the connector's database. */
 interface NextStep {
   readonly title: string;
   readonly address?: string;
-  readonly copy?: string;
+  readonly statement?: string;
 }
 
 type Given = Pick<Health, 'verdict' | 'summary' | 'reasons' | 'restarts' | 'tasks' | 'type'>;
@@ -64,13 +64,7 @@ function afterFailure(name: string, { summary, restarts, type }: Given): readonl
 
 function afterStall(name: string, { summary, tasks }: Given): readonly NextStep[] {
   const [, pid] = /lock that pid (\d+) holds/.exec(summary) ?? [];
-  if (pid !== undefined) {
-    const statement = `select pg_terminate_backend(${pid})`;
-    return [
-      { title: texts.steps.endLock(pid), copy: statement },
-      { title: texts.steps.sql, address: sqlAddress(statement) },
-    ];
-  }
+  if (pid !== undefined) return [{ title: texts.steps.endLock(pid), statement: `select pg_terminate_backend(${pid})` }];
   if (tasks.some(({ missingTopics }) => missingTopics.length > 0)) return [option(name, texts.steps.topics, 'topics')];
   if (summary.includes('has not answered')) return [{ title: texts.steps.cluster, address: clusterAddress() }];
   return [{ title: texts.steps.log, address: connectorAddress(name, 'log') }];

@@ -1,4 +1,5 @@
 import { CopyButton } from '../common/copy-button.tsx';
+import { SqlLink, useDatabase } from '../common/sql-link.tsx';
 import { texts } from '../texts/connector.ts';
 import type { PartProps } from './health.ts';
 import { nextSteps } from './next-steps.ts';
@@ -9,16 +10,27 @@ export function NextSteps({ name, health }: PartProps) {
   if (steps.length === 0) return null;
   return (
     <ul class="next-steps" aria-label={texts.nextSteps}>
-      {steps.map(({ title, address, copy }) => (
+      {steps.map(({ title, address, statement }) => (
         <li key={title}>
           {address === undefined ? null : <a href={address}>{title}</a>}
-          {copy === undefined ? null : (
-            <>
-              {title} <code>{copy}</code> <CopyButton text={copy} />
-            </>
-          )}
+          {statement === undefined ? null : <Statement name={name} title={title} statement={statement} />}
         </li>
       ))}
     </ul>
+  );
+}
+
+interface StatementProps {
+  readonly name: string;
+  readonly title: string;
+  readonly statement: string;
+}
+
+function Statement({ name, title, statement }: StatementProps) {
+  return (
+    <>
+      {title} <code>{statement}</code> <CopyButton text={statement} />{' '}
+      <SqlLink database={useDatabase(name)} statement={statement} />
+    </>
   );
 }

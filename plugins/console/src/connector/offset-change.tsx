@@ -16,6 +16,8 @@ interface OffsetChangeProps {
   readonly rows: readonly OffsetRow[];
   /** The record that the form proposes to skip, as `topic-partition@offset`. */
   readonly skip: string | undefined;
+  /** Called when the user begins or ends to enter offsets or to look at a preview, during which the rows should not change. */
+  readonly onEdited: (isEdited: boolean) => void;
 }
 
 type Choice = keyof typeof texts.choices;
@@ -31,7 +33,7 @@ const CHOICES = Object.keys(texts.choices) as Choice[];
 const MAX_GIVEN = 200;
 
 /** Lets the user choose offsets, preview the effect, and set them. */
-export function OffsetChange({ name, isSink, rows, skip }: OffsetChangeProps) {
+export function OffsetChange({ name, isSink, rows, skip, onEdited }: OffsetChangeProps) {
   const [form, setForm] = useState<ChangeForm>(() => formOf(skip));
   const [planned, setPlanned] = useState<PlannedChange | undefined>();
   const { isBusy, problem, report, run } = useAction();
@@ -47,6 +49,11 @@ export function OffsetChange({ name, isSink, rows, skip }: OffsetChangeProps) {
       const target = targetOf(form, rows);
       setPlanned({ isReset: choice === 'all', preview: await previewOf(name, target) });
     });
+  const isEdited = choice === 'given' || planned !== undefined;
+  useEffect(() => {
+    onEdited(isEdited);
+    return () => onEdited(false);
+  }, [isEdited]);
   useEffect(() => {
     if (skip !== undefined) void preview();
   }, []);

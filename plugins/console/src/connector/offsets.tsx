@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConnectorOffsets, Health, OffsetsPreview } from '../common/answers.ts';
 import { connectorPath, request, requestText } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
@@ -6,8 +6,7 @@ import { hints } from '../common/route.ts';
 import '../common/form.css';
 import { skewMs } from '../common/fleet-store.ts';
 import { clockTime, dateTime, durationText } from '../common/time.ts';
-import { Button } from '../kit/button.tsx';
-import { Async, useLoaded } from '../kit/loaded.tsx';
+import { Async, POLL_MS, useLoaded, type Loaded } from '../kit/loaded.tsx';
 import { Table } from '../kit/table.tsx';
 import { texts } from '../texts/offsets.ts';
 import type { PartProps } from './health.ts';
@@ -19,25 +18,37 @@ import { offsetText, sinkRows, sourceRows, type OffsetRow } from './offset-rows.
 import './offsets.css';
 
 const MAX_ROWS = 500;
+/** The next records are read again after this time, because each of them needs a request. */
+const NEXT_RECORDS_MS = 30_000;
 
 /** Shows the offsets of a connector, and lets the user change them. */
 export function Offsets({ name, health }: PartProps) {
   const isSink = health.type === 'sink';
   const run = offsetRun(name);
-  const loaded = useLoaded(name, () => load(name, isSink), { again: run?.report });
+  const loaded = useLoaded(name, () => load(name, isSink), { again: run?.report, everyMs: () => POLL_MS });
+  const [isEdited, setEdited] = useState(false);
+  const { value: rows, at } = useHeld(loaded, isEdited);
   return (
     <>
       <section>
         <h2>{texts.offsets}</h2>
-        <Async of={loaded}>{(rows) => <OffsetTable name={name} rows={rows} at={loaded.at} isSink={isSink} />}</Async>
-        <Button onClick={loaded.reload}>{texts.look}</Button>
+        <Async of={{ value: rows, error: loaded.error }}>
+          {(shown) => <OffsetTable name={name} rows={shown} at={at} isSink={isSink} isHeld={isEdited} />}
+        </Async>
       </section>
       {run === undefined ? null : <OffsetRunView name={name} run={run} />}
-      {loaded.value === undefined || run?.report.at !== undefined ? null : (
-        <OffsetChange name={name} isSink={isSink} rows={loaded.value} skip={skipHint(run)} />
+      {rows === undefined || run?.report.at !== undefined ? null : (
+        <OffsetChange name={name} isSink={isSink} rows={rows} skip={skipHint(run)} onEdited={setEdited} />
       )}
     </>
   );
+}
+
+/** Returns the last loaded value. While `isHeld`, the value stays as it was. */
+function useHeld<T>({ value, at }: Loaded<T>, isHeld: boolean): Pick<Loaded<T>, 'value' | 'at'> {
+  const held = useRef({ value, at });
+  if (!isHeld) held.current = { value, at };
+  return held.current;
 }
 
 /** The record that the address proposes to skip, as `topic-partition@offset`. After a change, it is not proposed again. */
@@ -60,17 +71,16 @@ async function load(name: string, isSink: boolean): Promise<readonly OffsetRow[]
 }
 
 /** Returns the timestamps of the next records of partitions with a lag, as they are read; keys are those of the rows. */
-function useNextTimes(name: string, rows: readonly OffsetRow[]): ReadonlyMap<string, number> {
+function useNextTimes(name: string, rows: readonly OffsetRow[], at: Date): ReadonlyMap<string, number> {
   const [times, setTimes] = useState<ReadonlyMap<string, number>>(new Map());
   useEffect(() => {
     let isOpen = true;
-    setTimes(new Map());
     const found = (key: string, time: number): void => setTimes((last) => new Map(last).set(key, time));
     void readNextTimes(rows, messageReader(name), found, () => isOpen);
     return () => {
       isOpen = false;
     };
-  }, [name, rows]);
+  }, [name, rows.length, Math.floor(at.getTime() / NEXT_RECORDS_MS)]);
   return times;
 }
 
@@ -79,10 +89,12 @@ interface OffsetTableProps {
   readonly rows: readonly OffsetRow[];
   readonly at: Date;
   readonly isSink: boolean;
+  /** Whether the rows are not refreshed at present. */
+  readonly isHeld: boolean;
 }
 
-function OffsetTable({ name, rows, at, isSink }: OffsetTableProps) {
-  const times = useNextTimes(name, rows);
+function OffsetTable({ name, rows, at, isSink, isHeld }: OffsetTableProps) {
+  const times = useNextTimes(name, rows, at);
   if (rows.length === 0) return <p class="empty">{isSink ? texts.noneOfSink : texts.noneOfSource}</p>;
   const shown = (offset: OffsetRow['current'] | undefined) => offsetText(offset ?? null) ?? texts.beginning;
   const titles = isSink
@@ -98,12 +110,13 @@ function OffsetTable({ name, rows, at, isSink }: OffsetTableProps) {
             <td class={isSink ? 'number' : undefined}>{shown(current)}</td>
             {isSink ? <td class="number">{shown(end)}</td> : null}
             {isSink ? <td class="number">{lag?.toLocaleString('en') ?? '–'}</td> : null}
-            {isSink ? <NextRecord time={times.get(key)} /> : null}
+            {isSink ? <NextRecord time={lag === 0 ? undefined : times.get(key)} /> : null}
           </tr>
         ))}
       </Table>
       <p class="hint">
-        {texts.asOf(clockTime(at))} {rows.length > MAX_ROWS ? texts.more(rows.length - MAX_ROWS) : ''}
+        {isHeld ? texts.heldAt(clockTime(at)) : texts.asOf(clockTime(at))}{' '}
+        {rows.length > MAX_ROWS ? texts.more(rows.length - MAX_ROWS) : ''}
       </p>
     </div>
   );

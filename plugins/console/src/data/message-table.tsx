@@ -174,7 +174,7 @@ function PreviewView({ found }: { readonly found: PreviewedRecord }) {
         <p key={index} class="problem">{`${stage}: ${message ?? ''}`}</p>
       ))}
       {dropped ? <p>{texts.dropped}</p> : null}
-      <PreviewedWrites {...writes} />
+      <PreviewedWrites {...writes} faults={faults} />
       {isEmpty && !dropped && faults.length === 0 ? <p>{texts.nothing}</p> : null}
     </>
   );

@@ -51,7 +51,7 @@ function keep(next: Partial<typeof kept>): void {
 /** Shows the statements and their results, and next to them the tables of the database. */
 export function SqlBox({ session, leave }: SqlBoxProps) {
   const [sql, setSql] = useState(() => hints.value['statement'] ?? kept.sql);
-  const [database, setDatabase] = useState(kept.database);
+  const [database, setDatabase] = useState(() => hints.value['database'] ?? kept.database);
   const { outcomes, fault, said, isRunning, start, stop } = useStatements(session, leave);
   const tables = useTables(session, database.trim());
   useEffect(() => {

@@ -11,7 +11,7 @@ import {
   ViewPlugin,
   type DecorationSet,
 } from '@codemirror/view';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { editorLook } from '../common/editor-look.ts';
 import type { SqlTable } from './sql-schema.ts';
 
@@ -117,7 +117,7 @@ const replacing = EditorView.domEventHandlers({
   },
 });
 
-/** An editor for statements. It is in a shadow tree, because the content security policy allows its styles there. */
+/** An editor for statements, which gets the focus when it appears. It is in a shadow tree, because the content security policy allows its styles there. */
 export function SqlEditor(props: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | undefined>(undefined);
@@ -158,6 +158,8 @@ export function SqlEditor(props: SqlEditorProps) {
       ],
     });
     editor.current = view;
+    view.dispatch({ selection: { anchor: view.state.doc.length } });
+    view.focus();
     return () => {
       view.destroy();
     };
@@ -167,8 +169,9 @@ export function SqlEditor(props: SqlEditorProps) {
     editor.current?.dispatch({ effects: language.current.reconfigure(languageOf(props.tables)) });
   }, [props.tables]);
 
-  // Shows a text that was not typed, such as a statement of the history.
-  useEffect(() => {
+  // Shows a text that was not typed, such as a statement of the history. A normal effect could run after the next key was typed, and
+  // would then replace the new text by the previous one.
+  useLayoutEffect(() => {
     const { current } = editor;
     if (current === undefined || current.state.doc.toString() === props.text) return;
     current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: props.text } });

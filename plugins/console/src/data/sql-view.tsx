@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SqlAvailable } from '../common/answers.ts';
 import { request } from '../common/api.ts';
+import { connectorAt, hints } from '../common/route.ts';
 import { useAction } from '../kit/action.ts';
 import { Form } from '../kit/form.tsx';
 import { Async, useLoaded } from '../kit/loaded.tsx';
@@ -34,6 +35,7 @@ export function SqlView() {
     });
   return (
     <>
+      <BackLink />
       <h1>{texts.sql}</h1>
       <Problem text={problem} />
       <Async of={loaded}>
@@ -44,6 +46,17 @@ export function SqlView() {
         }}
       </Async>
     </>
+  );
+}
+
+/** A link to the connector from which a statement was opened. */
+function BackLink() {
+  const from = hints.value['from'] ?? '';
+  const { name } = connectorAt(from) ?? {};
+  return name === undefined ? null : (
+    <p>
+      <a href={from}>← {name}</a>
+    </p>
   );
 }
 
@@ -67,6 +80,8 @@ interface LoginProps {
 
 /** The inputs are uncontrolled: their values are read only on submit, so the password never enters component state. */
 function Login({ isBusy, enter }: LoginProps) {
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
   const submit = (form: HTMLFormElement): Promise<void> => {
     const fields = new FormData(form);
     return enter(textOf(fields.get('user')), textOf(fields.get('password')));
@@ -77,7 +92,7 @@ function Login({ isBusy, enter }: LoginProps) {
       <div class="filters">
         <label>
           {texts.user}
-          <input name="user" type="text" autocomplete="username" required />
+          <input ref={first} name="user" type="text" autocomplete="username" required />
         </label>
         <label>
           {texts.password}

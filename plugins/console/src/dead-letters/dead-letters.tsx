@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { DeadLetters as DeadLettersAnswer } from '../common/answers.ts';
+import type { DeadLetterGroup, DeadLetters as DeadLettersAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import '../common/form.css';
 import { isWritable } from '../common/fleet-store.ts';
 import { short } from '../common/format.ts';
+import { useDatabase } from '../common/sql-link.tsx';
 import { clockTime } from '../common/time.ts';
 import type { PartProps } from '../connector/health.ts';
 import { Button } from '../kit/button.tsx';
@@ -61,20 +62,22 @@ interface FoundRecordsProps {
 
 function FoundRecords({ name, found, onReplayed }: FoundRecordsProps) {
   const { topic, groups, ungrouped } = found;
+  const database = useDatabase(name);
   const open = groups.filter(({ count, replayed }) => replayed < count);
   const done = groups.filter(({ count, replayed }) => replayed >= count);
   const [chosen, setChosen] = useState<Chosen>({ group: '', round: 0 });
   const [started, setStarted] = useState(0);
   const choose = (next: Omit<Chosen, 'round'>): void => setChosen({ ...next, round: chosen.round + 1 });
   const replay = (group: string, isPreviewed: boolean): void => choose({ group, isPreviewed });
+  const shown = (group: DeadLetterGroup) => (
+    <GroupView key={group.id} name={name} group={group} database={database} onReplay={replay} />
+  );
   return (
     <>
-      {open.map((group) => (
-        <GroupView key={group.id} name={name} group={group} onReplay={replay} />
-      ))}
+      {open.map(shown)}
       {done.length === 0 ? null : (
         <Fold title={texts.replayedGroups(done.length)} class="further">
-          {() => done.map((group) => <GroupView key={group.id} name={name} group={group} onReplay={replay} />)}
+          {() => done.map(shown)}
         </Fold>
       )}
       {ungrouped === 0 ? null : <p class="quiet">{texts.ungrouped(ungrouped)}</p>}

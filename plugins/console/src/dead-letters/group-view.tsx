@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { DeadLetterGroup, PreviewedDeadLettersAnswer } from '../common/answers.ts';
+import type { ConnectorDatabase, DeadLetterGroup, PreviewedDeadLettersAnswer } from '../common/answers.ts';
 import { connectorPath, request } from '../common/api.ts';
 import { CopyButton } from '../common/copy-button.tsx';
 import { isWritable } from '../common/fleet-store.ts';
 import { short } from '../common/format.ts';
-import { sqlAddress } from '../common/addresses.ts';
+import { SqlLink } from '../common/sql-link.tsx';
 import { dateTime, shortTime } from '../common/time.ts';
 import { Button } from '../kit/button.tsx';
 import { texts } from '../texts/dead-letters.ts';
@@ -19,19 +19,21 @@ const HEIGHT = 18;
 interface GroupViewProps {
   readonly name: string;
   readonly group: DeadLetterGroup;
+  /** The database of the connector; `undefined` while it is not known. */
+  readonly database: ConnectorDatabase | undefined;
   /** Called when the user wants to replay the group. `isPreviewed`: the preview has shown that its records would be stored. */
   readonly onReplay: (group: string, isPreviewed: boolean) => void;
 }
 
 /** Shows a group of records with the same fault: the number, the times and examples. An opened group previews a replay of its records. */
-export function GroupView({ name, group, onReplay }: GroupViewProps) {
+export function GroupView({ name, group, database, onReplay }: GroupViewProps) {
   const [isOpen, setOpen] = useState(false);
   const [example, setExample] = useState(0);
   const path = `${connectorPath(name)}/dead-letters/preview`;
   const preview = () => request<PreviewedDeadLettersAnswer>('POST', path, { selection: { group: group.id } });
   const { examples, count, replayed } = group;
   const shown = examples[example % Math.max(1, examples.length)];
-  const { fix } = faultTitle(titleParts(group));
+  const { fix } = faultTitle(titleParts(group), database?.place?.schema);
   const replay = (button: string, isPreviewed: boolean) => (
     <Button class={isPreviewed ? 'primary' : ''} onClick={() => onReplay(group.id, isPreviewed)}>
       {button}
@@ -42,7 +44,7 @@ export function GroupView({ name, group, onReplay }: GroupViewProps) {
       <GroupSummary group={group} />
       {fix === undefined ? null : (
         <p class="fix">
-          {texts.mayFix} <code>{fix}</code> <CopyButton text={fix} /> <a href={sqlAddress(fix)}>{texts.openInSql}</a>
+          {texts.mayFix} <code>{fix}</code> <CopyButton text={fix} /> <SqlLink database={database} statement={fix} />
         </p>
       )}
       {isWritable.value ? (

@@ -95,7 +95,7 @@ function Previewed({ previewed }: { readonly previewed: PreviewedDeadLetter }) {
               {faultText(fault)}
             </p>
           ))}
-      <PreviewedWrites rows={rows} lines={lines} statements={statements} />
+      <PreviewedWrites rows={rows} lines={lines} statements={statements} faults={faults} />
     </li>
   );
 }

@@ -20,6 +20,16 @@ interface ControlProps extends ConfigFieldProps {
   readonly described: string;
 }
 
+/** Whether emptying the field removes the key. The Tab key then skips the button that does the same. */
+function isEmptiable(field: Field, isStoredSecret: boolean): boolean {
+  return !isStoredSecret && !isUnknown(field);
+}
+
+/** Whether no plugin declares the option. Its value may be an empty text. */
+function isUnknown({ documentation, byDefault }: Field): boolean {
+  return documentation === '' && byDefault === undefined;
+}
+
 /** The ID of the input element of a key. */
 export function fieldId(key: string): string {
   return `option-${key}`;
@@ -27,7 +37,7 @@ export function fieldId(key: string): string {
 
 /** Shows one option with its name, value, documentation and errors. */
 export function ConfigField(props: ConfigFieldProps) {
-  const { field, value, showsErrors, isReadOnly, onChange } = props;
+  const { field, value, mark, showsErrors, isReadOnly, onChange } = props;
   const id = fieldId(field.key);
   const errors = showsErrors ? field.errors : [];
   const described = [
@@ -46,7 +56,12 @@ export function ConfigField(props: ConfigFieldProps) {
       <div class="control">
         <Control {...props} described={described} />
         {value === undefined || field.isRequired || isReadOnly ? null : (
-          <Button class="remove" aria-label={texts.remove(field.key)} onClick={remove}>
+          <Button
+            class="remove"
+            aria-label={texts.remove(field.key)}
+            tabIndex={isEmptiable(field, value === mark) ? -1 : undefined}
+            onClick={remove}
+          >
             ✕
           </Button>
         )}
@@ -116,9 +131,8 @@ function Secret(props: ControlProps) {
 function Text(props: ControlProps) {
   const { field, value, onChange } = props;
   const id = fieldId(field.key);
-  const isUnknown = field.documentation === '' && field.byDefault === undefined;
   const typed = (text: string): void => {
-    onChange(text === '' && !isUnknown ? undefined : text);
+    onChange(text === '' && !isUnknown(field) ? undefined : text);
   };
   if (value?.includes('\n') === true) {
     return (

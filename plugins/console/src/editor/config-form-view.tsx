@@ -9,11 +9,11 @@ import { valueIn, withoutKey, withValue, type Entry } from './config-document.ts
 import { ConfigField } from './config-field.tsx';
 import { fieldGroups, type Field, type FieldGroup } from './config-form.ts';
 
-export interface ConfigFormProps {
+interface ConfigFieldsProps {
+  readonly fields: readonly Field[];
   readonly entries: readonly Entry[];
   /** The keys of the initial document. New keys are inserted in this order. */
   readonly order: readonly string[];
-  readonly validation: ConsoleValidation;
   readonly stored: readonly Entry[];
   readonly mark: string;
   /** Whether to show errors of keys that are missing in the document. */
@@ -22,20 +22,18 @@ export interface ConfigFormProps {
   readonly onChange: (entries: readonly Entry[]) => void;
 }
 
-/** Shows the document as a form, which is built from the worker's description of the options. */
-export function ConfigForm(props: ConfigFormProps) {
-  const { entries, order, validation, stored, mark, isReadOnly, onChange } = props;
-  const [wanted, setWanted] = useState('');
-  const first = useMemo(() => new Set(order), [order]);
+/** Shows these options of the document as fields. */
+export function ConfigFields(props: ConfigFieldsProps) {
+  const { fields, entries, order, stored, mark, showsMissing, isReadOnly, onChange } = props;
   const change = (key: string, next: string | undefined): void => {
     // If the user removes a new secret that replaced a stored one, the stored secret is restored.
     const isKept = next === undefined && valueIn(entries, key) !== mark && valueIn(stored, key) === mark;
     const kept = isKept ? mark : next;
     onChange(kept === undefined ? withoutKey(entries, key) : withValue(entries, key, kept, order));
   };
-  const fields = (shown: readonly Field[]) => (
+  return (
     <div class="fields">
-      {shown.map((field) => {
+      {fields.map((field) => {
         const value = valueIn(entries, field.key);
         return (
           <ConfigField
@@ -43,7 +41,7 @@ export function ConfigForm(props: ConfigFormProps) {
             field={field}
             value={value}
             mark={mark}
-            showsErrors={props.showsMissing || value !== undefined}
+            showsErrors={showsMissing || value !== undefined}
             isReadOnly={isReadOnly}
             onChange={(next) => change(field.key, next)}
           />
@@ -51,7 +49,21 @@ export function ConfigForm(props: ConfigFormProps) {
       })}
     </div>
   );
-  const groups = fieldGroups(validation, entries, first);
+}
+
+export interface ConfigFormProps extends Omit<ConfigFieldsProps, 'fields'> {
+  readonly validation: ConsoleValidation;
+  /** Options that the page shows elsewhere. */
+  readonly apart?: readonly string[];
+}
+
+/** Shows the document as a form, which is built from the worker's description of the options. */
+export function ConfigForm(props: ConfigFormProps) {
+  const { entries, order, validation, isReadOnly, onChange, apart } = props;
+  const [wanted, setWanted] = useState('');
+  const first = useMemo(() => new Set(order), [order]);
+  const fields = (shown: readonly Field[]) => <ConfigFields {...props} fields={shown} />;
+  const groups = fieldGroups(validation, entries, first, apart);
   const found = foundFields(groups, wanted);
   return (
     <Form class="config-form">

@@ -40,26 +40,36 @@ interface Draft extends Field {
   readonly isSet: boolean;
 }
 
+/** The fields of these options, in this order, without options that the connector does not have. */
+export function fieldsOf(
+  validation: ConsoleValidation,
+  entries: readonly Entry[],
+  keys: readonly string[],
+): readonly Field[] {
+  const drafts = draftsOf(validation, new Set(entries.map(([key]) => key)), new Set(keys));
+  return keys.flatMap((key) => drafts.find((draft) => draft.key === key) ?? []);
+}
+
 /**
  * Groups the fields: first required options, then the groups in their order, then keys that no plugin knows. `first`: the keys of the
- * initial document, which are never advanced. Keys that the user adds stay in their groups.
+ * initial document, which are never advanced. Keys that the user adds stay in their groups. `apart`: options that the page shows elsewhere.
  */
 export function fieldGroups(
   validation: ConsoleValidation,
   entries: readonly Entry[],
   first: ReadonlySet<string>,
+  apart: readonly string[] = [],
 ): readonly FieldGroup[] {
   const given = new Set(entries.map(([key]) => key));
-  const drafts = draftsOf(validation, given, first);
+  const all = draftsOf(validation, given, first);
+  const drafts = all.filter(({ key }) => !apart.includes(key));
   const required = drafts.filter(({ isRequired }) => isRequired);
-  const others = drafts.filter(({ isRequired }) => !isRequired);
+  const known = new Set([...all.map(({ key }) => key), ...validation.configs.map(({ value }) => value.name)]);
+  const unknown = entries.flatMap(([key]) => (known.has(key) ? [] : [unknownField(key, validation.groups)]));
+  const others = [...drafts.filter(({ isRequired }) => !isRequired), ...unknown];
   const titles = [...new Set([...validation.groups, ...others.map(({ group }) => group)])].filter(
     (title) => title !== texts.otherKeys,
   );
-  const known = new Set(drafts.map(({ key }) => key));
-  const all = new Set(validation.configs.map(({ value }) => value.name));
-  const unknown = entries.flatMap(([key]) => (known.has(key) || all.has(key) ? [] : [unknownField(key)]));
-  const unplaced = others.filter(({ group }) => group === texts.otherKeys);
   return [
     groupOf(texts.requiredGroup, required, true),
     ...titles.map((title) => {
@@ -69,7 +79,11 @@ export function fieldGroups(
       );
       return groupOf(title, fields, isOpen);
     }),
-    groupOf(texts.otherKeys, [...unplaced, ...unknown], true),
+    groupOf(
+      texts.otherKeys,
+      others.filter(({ group }) => group === texts.otherKeys),
+      true,
+    ),
   ].filter(({ fields, advanced }) => fields.length + advanced.length > 0);
 }
 
@@ -132,7 +146,11 @@ function draftsOf(
   return [...drafts.values()];
 }
 
-function unknownField(key: string): Draft {
+/** Options of Connect that its validation does not list, and the group in which they are shown. */
+const UNLISTED = { prefix: 'topic.creation.', group: 'Topic Creation' };
+
+function unknownField(key: string, groups: readonly string[]): Draft {
+  const isUnlisted = key.startsWith(UNLISTED.prefix) && groups.includes(UNLISTED.group);
   return {
     key,
     label: key,
@@ -143,7 +161,7 @@ function unknownField(key: string): Draft {
     isRequired: false,
     recommended: [],
     errors: [],
-    group: texts.otherKeys,
+    group: isUnlisted ? UNLISTED.group : texts.otherKeys,
     order: 0,
     isAdvanced: false,
     isSet: true,

@@ -24,13 +24,19 @@ interface ConnectionCheckProps {
 /** Shows whether the connection works, as soon as the configuration is valid and whenever the options of the connection change. */
 export function ConnectionCheck({ entries, checked, connector }: ConnectionCheckProps) {
   const key = connectionKey(entries);
-  const [examined, setExamined] = useState('');
   const isReady = !checked.isStale && isConnectable(checked.validation);
+  const isExamined = useExamined(key, isReady);
+  if (!isExamined) return null;
+  return <Connection connectionKey={key} entries={entries} connector={connector} isReady={isReady} />;
+}
+
+/** Whether the configuration has been ready for a check since the options in `key` changed. */
+export function useExamined(key: string, isReady: boolean): boolean {
+  const [examined, setExamined] = useState('');
   useEffect(() => {
     if (isReady) setExamined(key);
   }, [isReady, key]);
-  if (examined !== key) return null;
-  return <Connection connectionKey={key} entries={entries} connector={connector} isReady={isReady} />;
+  return examined === key;
 }
 
 interface ConnectionProps extends Pick<ConnectionCheckProps, 'entries' | 'connector'> {

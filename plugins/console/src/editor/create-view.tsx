@@ -9,19 +9,22 @@ import { setUnfinished } from '../common/unfinished.ts';
 import { useAction } from '../kit/action.ts';
 import { Button } from '../kit/button.tsx';
 import { SelectField } from '../kit/field.tsx';
+import { Form } from '../kit/form.tsx';
 import { useLoaded } from '../kit/loaded.tsx';
 import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/editor.ts';
+import { ConfigFields } from './config-form-view.tsx';
 import { configBody, topicsIn, valueIn, withoutKey, withValue, type Entry } from './config-document.ts';
-import { withheldTexts } from './config-form.ts';
+import { fieldsOf, withheldTexts } from './config-form.ts';
 import { deadLetterOptions, withDeadLetters } from './dead-letter-options.ts';
 import { DocumentEditor } from './document-editor.tsx';
-import { FirstProblem, useProblems } from './document-problems.tsx';
-import { useDocument, useValidation, type EditedDocument } from './edited-document.ts';
+import { FirstProblem, openField, useProblems } from './document-problems.tsx';
+import { useDocument, useValidation, type Checked, type EditedDocument } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
 import { sourceSentence } from './source-tables.ts';
 import { TablePicker } from './table-picker.tsx';
 import { TopicPicker } from './topic-picker.tsx';
+import { WrittenTopics } from './written-topics-view.tsx';
 
 const STATES = ['RUNNING', 'PAUSED', 'STOPPED'] as const;
 type State = (typeof STATES)[number];
@@ -97,11 +100,22 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
     keep(NO_DRAFT);
     again();
   };
-  if (className === '') return <ClassChoice plugins={plugins} document={edited} />;
+  const isTableSource = className.endsWith(TABLE_SOURCE);
+  const onChosen = useFirstField(isTableSource ? 'connection.url' : 'name', checked);
+  if (className === '') return <ClassChoice plugins={plugins} document={edited} onChosen={onChosen} />;
   return (
     <>
       <ClassField plugins={plugins} document={edited} className={className} />
-      {isWrong ? null : <Choices type={type} document={edited} tables={tables} onTables={setTables} />}
+      {isWrong ? null : (
+        <Choices
+          type={type}
+          document={edited}
+          checked={checked}
+          showsMissing={isTried}
+          tables={tables}
+          onTables={setTables}
+        />
+      )}
       {withheld === undefined ? null : <p role="status">{texts.withheld(...withheld)}</p>}
       <DocumentEditor
         document={edited}
@@ -113,10 +127,12 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
         problems={problems}
         showsMissing={isTried}
         isReadOnly={false}
+        apart={['connector.class', ...(isTableSource ? [...CONNECTION, ...NAME_AND_TOPICS] : [])]}
       />
       {type === 'sink' ? <MessagePreview entries={entries} /> : null}
       <div class="foot">
-        <p>{className.endsWith(TABLE_SOURCE) ? sentenceOf(entries, tables) : ''}</p>
+        <p>{isTableSource ? sentenceOf(entries, tables) : ''}</p>
+        {type === 'source' ? <WrittenTopics entries={entries} checked={checked} change={edited.change} /> : null}
         <div class="bulk saving">
           <StateField state={state} onChange={setState} />
           <Button class="primary" disabled={isBusy || isWrong || checked.isStale} onClick={create}>
@@ -138,18 +154,37 @@ function NewConnector({ plugins, again }: NewConnectorProps) {
   );
 }
 
+/**
+ * Gives the field of a key the focus after the user has pressed a card, which then disappears. Returns the function to call when a card
+ * was pressed.
+ */
+function useFirstField(key: string, { validation }: Checked): () => void {
+  const [isChosen, setChosen] = useState(false);
+  const isShown = validation !== undefined;
+  useEffect(() => {
+    if (isChosen && isShown) openField(key);
+  }, [isChosen, isShown]);
+  return () => setChosen(true);
+}
+
 /** Class name of the source whose tables the user can choose from a list. */
 const TABLE_SOURCE = 'DbSourceConnector';
+/** Options of that source that are shown before and after its tables. */
+const CONNECTION = ['connection.url', 'connection.user', 'connection.password', 'connection.database'];
+const NAME_AND_TOPICS = ['name', 'topic.prefix', 'out.format'];
 
 interface ChoicesProps {
   readonly type: string | undefined;
   readonly document: EditedDocument;
+  readonly checked: Checked;
+  /** Whether to show errors of keys that are missing in the document. */
+  readonly showsMissing: boolean;
   readonly tables: SourceTables | undefined;
   readonly onTables: (tables: SourceTables) => void;
 }
 
 /** The choice of the topics of a sink or of the tables of a source. */
-function Choices({ type, document, tables, onTables }: ChoicesProps) {
+function Choices({ type, document, checked, showsMissing, tables, onTables }: ChoicesProps) {
   const { entries, change } = document;
   if (type === 'sink')
     return (
@@ -162,7 +197,34 @@ function Choices({ type, document, tables, onTables }: ChoicesProps) {
   const set = (key: string, value: string | undefined): void => {
     change(value === undefined ? withoutKey(entries, key) : withValue(entries, key, value, ORDER));
   };
-  return <TablePicker entries={entries} tables={tables} onTables={onTables} change={set} />;
+  const fields = (keys: readonly string[]) =>
+    checked.validation === undefined || document.text !== undefined ? null : (
+      <ConfigFields
+        fields={fieldsOf(checked.validation, entries, keys)}
+        entries={entries}
+        order={ORDER}
+        stored={[]}
+        mark={MARK}
+        showsMissing={showsMissing}
+        isReadOnly={false}
+        onChange={change}
+      />
+    );
+  return (
+    <>
+      <TablePicker entries={entries} tables={tables} onTables={onTables} change={set}>
+        {fields(CONNECTION)}
+      </TablePicker>
+      {document.text === undefined ? (
+        <Form class="config-form">
+          <fieldset class="topics">
+            <legend>{texts.nameAndTopics}</legend>
+            {fields(NAME_AND_TOPICS)}
+          </fieldset>
+        </Form>
+      ) : null}
+    </>
+  );
 }
 
 const DEAD_LETTER_TOPIC = 'errors.deadletterqueue.topic.name';
@@ -215,11 +277,17 @@ async function createConnector(
 interface ClassChoiceProps {
   readonly plugins: readonly PluginInfo[];
   readonly document: EditedDocument;
+  /** Called when the user has pressed a card. */
+  readonly onChosen: () => void;
 }
 
 /** The first step, in which the user chooses the class: from cards for common purposes, or from a list of all classes. */
-function ClassChoice({ plugins, document }: ClassChoiceProps) {
+function ClassChoice({ plugins, document, onChosen }: ClassChoiceProps) {
   const { entries, change } = document;
+  const choose = (className: string): void => {
+    change(withValue(entries, 'connector.class', className, ORDER));
+    onChosen();
+  };
   const cards = texts.cards.flatMap((card) => {
     const found = plugins.find((plugin) => plugin.class.endsWith(`.${card.class}`));
     return found === undefined ? [] : [{ ...card, class: found.class }];
@@ -229,11 +297,7 @@ function ClassChoice({ plugins, document }: ClassChoiceProps) {
       <p class="quiet">{texts.chooseFirst}</p>
       <div class="cards">
         {cards.map((card) => (
-          <Button
-            key={card.class}
-            class="card"
-            onClick={() => change(withValue(entries, 'connector.class', card.class, ORDER))}
-          >
+          <Button key={card.class} class="card" onClick={() => choose(card.class)}>
             <strong>{card.title}</strong>
             <span>{card.what}</span>
           </Button>

@@ -42,6 +42,8 @@ export interface DocumentEditorProps {
   /** Whether to show errors of keys that are missing in the document. */
   readonly showsMissing: boolean;
   readonly isReadOnly: boolean;
+  /** Options that the page shows elsewhere. */
+  readonly apart?: readonly string[];
 }
 
 /** Edits one document in two views, as a form and as JSON. */

@@ -21,7 +21,7 @@ export function PreviewedRecords({ records }: PreviewedRecordsProps) {
     <section class="writes" aria-label={texts.preview}>
       <Faults records={records.filter(({ faults }) => faults.length > 0)} />
       {writtenTables(records).map((table) => (
-        <Rows key={`${table.operation} ${table.table}`} of={table} />
+        <Rows key={`${table.operation} ${String(table.hasFaults)} ${table.table}`} of={table} />
       ))}
       <Places text={texts.droppedPlaces} records={records.filter(({ dropped }) => dropped)} />
       <Places text={texts.noEffectPlaces} records={withoutEffect(records)} />
@@ -52,8 +52,8 @@ function Faults({ records }: PreviewedRecordsProps) {
   );
 }
 
-function Rows({ of: { table, operation, columns, rows } }: { readonly of: WrittenTable }) {
-  const label = preview.rowsOf(preview.operations[operation] ?? operation, table);
+function Rows({ of: { table, operation, hasFaults, columns, rows } }: { readonly of: WrittenTable }) {
+  const label = preview.rowsOf(operation, table, hasFaults);
   return (
     <Table label={label} titles={[texts.message, ...columns]} hasCaption>
       {rows.map(({ message, cells }, index) => (

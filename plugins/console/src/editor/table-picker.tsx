@@ -1,9 +1,10 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SourceTables } from '../common/answers.ts';
 import { inPath, request } from '../common/api.ts';
 import { short } from '../common/format.ts';
 import { useAction } from '../kit/action.ts';
-import { Button } from '../kit/button.tsx';
+import { Form } from '../kit/form.tsx';
 import { SelectField, TextField } from '../kit/field.tsx';
 import { Problem } from '../kit/problem.tsx';
 import { texts } from '../texts/editor.ts';
@@ -19,10 +20,12 @@ interface TablePickerProps {
   readonly onTables: (tables: SourceTables) => void;
   /** Sets an option; `undefined` removes it. */
   readonly change: (key: string, value: string | undefined) => void;
+  /** The fields of the connection. Enter in one of them lists the tables. */
+  readonly children: ComponentChildren;
 }
 
-/** Lets the user choose the mode of a source and its tables, from a list of the database's tables with their numbers of rows. */
-export function TablePicker({ entries, tables, onTables, change }: TablePickerProps) {
+/** Lets the user enter the connection, and choose the mode of a source and its tables from a list with their numbers of rows. */
+export function TablePicker({ entries, tables, onTables, change, children }: TablePickerProps) {
   const [text, setText] = useState('');
   const { isBusy, problem, run } = useAction();
   const className = inPath(valueIn(entries, 'connector.class') ?? '');
@@ -33,27 +36,37 @@ export function TablePicker({ entries, tables, onTables, change }: TablePickerPr
   const isConnected = (valueIn(entries, 'connection.url') ?? '') !== '';
   const mode = (valueIn(entries, 'mode') ?? 'timestamp') as Mode;
   return (
-    <fieldset class="topics">
-      <legend>{texts.tables}</legend>
-      <div class="filters">
-        <Button disabled={!isConnected || isBusy} onClick={load}>
-          {isBusy ? texts.loading : tables === undefined ? texts.listTables : texts.listAgain}
-        </Button>
-        <SelectField
-          label={texts.mode}
-          value={mode}
-          options={MODES}
-          text={(each) => texts.modes[each]}
-          onChange={(next) => change('mode', next === 'timestamp' ? undefined : next)}
-        />
-        {tables === undefined ? null : (
-          <TextField label={texts.tableFilter} type="search" value={text} onInput={setText} />
-        )}
-      </div>
-      {isConnected ? null : <p class="quiet">{texts.connectFirst}</p>}
-      <Problem text={problem} />
-      {tables === undefined ? null : <TableList entries={entries} tables={tables} text={text} change={change} />}
-    </fieldset>
+    <>
+      <Form class="config-form" onSubmit={load}>
+        <fieldset class="topics">
+          <legend>{texts.connection}</legend>
+          {children}
+          <div class="bulk">
+            <button type="submit" disabled={!isConnected || isBusy}>
+              {isBusy ? texts.loading : tables === undefined ? texts.listTables : texts.listAgain}
+            </button>
+            {isConnected ? null : <span class="quiet">{texts.connectFirst}</span>}
+          </div>
+          <Problem text={problem} />
+        </fieldset>
+      </Form>
+      <fieldset class="topics">
+        <legend>{texts.tables}</legend>
+        <div class="filters">
+          <SelectField
+            label={texts.mode}
+            value={mode}
+            options={MODES}
+            text={(each) => texts.modes[each]}
+            onChange={(next) => change('mode', next === 'timestamp' ? undefined : next)}
+          />
+          {tables === undefined ? null : (
+            <TextField label={texts.tableFilter} type="search" value={text} onInput={setText} />
+          )}
+        </div>
+        {tables === undefined ? null : <TableList entries={entries} tables={tables} text={text} change={change} />}
+      </fieldset>
+    </>
   );
 }
 

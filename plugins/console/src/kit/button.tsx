@@ -1,6 +1,9 @@
 import type { ComponentChildren, JSX, Ref } from 'preact';
 
-interface ButtonProps extends Pick<JSX.IntrinsicElements['button'], 'aria-label' | 'aria-pressed' | 'aria-expanded'> {
+interface ButtonProps extends Pick<
+  JSX.IntrinsicElements['button'],
+  'aria-label' | 'aria-pressed' | 'aria-expanded' | 'tabIndex'
+> {
   readonly class?: string;
   readonly title?: string | undefined;
   readonly disabled?: boolean;

@@ -4,7 +4,8 @@ import { ApiError } from '../common/api.ts';
 import { texts } from '../texts/frame.ts';
 import { Problem } from './problem.tsx';
 
-const INTERVAL_MS = 5000;
+/** How often views load their data again. */
+export const POLL_MS = 5000;
 
 /** The last value that was loaded. If the last request failed, `error` is set and the value is stale. */
 export interface Loaded<T> {
@@ -60,7 +61,7 @@ export function useLoaded<T>(key: string, load: () => Promise<T>, { again, every
 
 /** Like `useLoaded`, but loads the value again every five seconds. */
 export function usePolled<T>(key: string, load: () => Promise<T>): Loaded<T> {
-  return useLoaded(key, load, { everyMs: () => INTERVAL_MS });
+  return useLoaded(key, load, { everyMs: () => POLL_MS });
 }
 
 interface AsyncProps<T> {

@@ -33,7 +33,6 @@ export const texts = {
       `Raise tasks.max (${String(tasks)} now; ${String(partitions)} partitions)`,
     deadLetters: 'Show the dead letters',
     endLock: (pid: string) => `End the session with pid ${pid}:`,
-    sql: 'Open it in SQL',
     cluster: 'Show the workers',
     log: 'Read the log',
     data: 'See where the time goes',

@@ -39,7 +39,6 @@ export const texts = {
     `From ${from} to ${to}: at most ${records(most)} in ${durationText(bucketMs)}, at ${at}`,
   whatNow: 'What would happen now?',
   mayFix: 'This may fix it:',
-  openInSql: 'Open it in SQL',
   nextRecord: 'Next record',
   wouldSucceed: 'These records would now be stored.',
   replayNow: (count: number) => `Replay ${count === 1 ? 'it' : `all ${count.toLocaleString('en')}`}…`,

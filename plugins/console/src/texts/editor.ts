@@ -117,7 +117,9 @@ export const texts = {
   tables: 'Tables',
   listTables: 'List the tables',
   listAgain: 'Refresh',
-  connectFirst: 'Enter the connection below first, then list the tables.',
+  connectFirst: 'Enter the connection first.',
+  connection: 'Connection',
+  nameAndTopics: 'Name and topics',
   tableFilter: 'Filter tables',
   mode: 'Read by',
   modes: {
@@ -141,6 +143,22 @@ export const texts = {
   readsNone: 'Reads no table: none matches.',
   readsChosen: (names: readonly string[], rows: string, topics: string) =>
     `Reads ${names.length <= 3 ? names.join(', ') : `${String(names.length)} tables`} (${rows}) into ${topics}.`,
+  checkingTopics: 'Checking the topics…',
+  andMore: (names: string, more: number) => `${names} and ${String(more)} more`,
+  writesTo: (topics: string) => `Writes to ${topics}.`,
+  topicsExist: (count: number) => (count === 1 ? 'The topic exists.' : 'These topics exist.'),
+  topicsDenied: (topics: string) => `The worker may not see whether ${topics} exist.`,
+  topicsMissing: (topics: string | undefined, count: number) =>
+    topics === undefined
+      ? `${count === 1 ? 'The topic does' : 'These topics do'} not exist.`
+      : `${topics} ${count === 1 ? 'does' : 'do'} not exist.`,
+  sourceCreates: 'The source creates what is missing (topic.creation.default.…).',
+  sourceCannot: (problem: string) => `The source cannot create what is missing: ${problem}`,
+  brokersCreate: 'The brokers create what is missing.',
+  nobodyCreates: 'The brokers create no topics (auto.create.topics.enable=false), so no record would arrive.',
+  perhapsCreated: 'If the brokers do not create topics (auto.create.topics.enable), no record will arrive.',
+  createFirst: 'Create them first: this worker lets no connector create topics (topic.creation.enable=false).',
+  createTopics: 'Let the source create them',
   topics: 'Topics',
   topicFilter: 'Filter topics',
   noTopics: 'No topic matches.',

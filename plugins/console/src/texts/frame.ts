@@ -48,5 +48,7 @@ export const texts = {
   create: 'New connector',
   deletedConnectors: 'Deleted connectors',
   sql: 'SQL',
+  openInSql: 'Open it in SQL',
+  runAt: (server: string, database: string) => `Run it on ${server}, database ${database}.`,
   notLoaded: 'This part of the console could not be loaded. Reload the page.',
 } as const;

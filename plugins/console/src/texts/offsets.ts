@@ -15,7 +15,7 @@ export const texts = {
   nextRecord: 'Next record',
   beginning: 'beginning',
   asOf: (time: string) => `As of ${time}.`,
-  look: 'Refresh',
+  heldAt: (time: string) => `As of ${time}, while you choose other offsets.`,
   noneOfSink: 'The topics of this sink have no partitions yet. Offsets appear when the topics exist.',
   noneOfSource: 'The source has not stored a position yet. It begins at the start of its tables when it runs.',
   more: (count: number) => `${count.toLocaleString('en')} more are not shown.`,

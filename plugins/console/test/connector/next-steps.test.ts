@@ -10,7 +10,10 @@ const TASK: Health['tasks'][number] = {
 /** Titles and addresses of the steps. */
 function steps(health: Partial<Health>): readonly (readonly [title: string, target: string | undefined])[] {
   const given = { summary: '', reasons: [], restarts: [], tasks: [TASK], type: 'sink' as const, ...health };
-  return nextSteps('a b', { verdict: 'RUNNING', ...given }).map(({ title, address, copy }) => [title, address ?? copy]);
+  return nextSteps('a b', { verdict: 'RUNNING', ...given }).map(({ title, address, statement }) => [
+    title,
+    address ?? statement,
+  ]);
 }
 
 describe('the next steps of a connector', () => {
@@ -35,7 +38,6 @@ describe('the next steps of a connector', () => {
       'Task 0: 5 records wait, and nothing was delivered for 90 s: the database waits for a lock that pid 999 holds.';
     assert.deepEqual(steps({ verdict: 'STALLED', summary }), [
       ['End the session with pid 999:', 'select pg_terminate_backend(999)'],
-      ['Open it in SQL', '#/sql?statement=select+pg_terminate_backend%28999%29'],
     ]);
   });
 

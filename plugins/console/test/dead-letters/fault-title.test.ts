@@ -15,6 +15,7 @@ describe('a group of dead letters', () => {
       faultTitle({ ...fault, table: 'plant.Orders' }).fix,
       'alter table plant."Orders" alter column customer type text',
     );
+    assert.equal(faultTitle(fault, 'site').fix, 'alter table site.orders alter column customer type text');
   });
 
   it('with another fault has its message, and its class in short', () => {

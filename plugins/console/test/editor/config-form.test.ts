@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ConsoleValidation } from '../../src/common/answers.ts';
 import { configDifference } from '../../src/editor/config-difference.ts';
-import { errorsOf, fieldGroups } from '../../src/editor/config-form.ts';
+import { errorsOf, fieldGroups, fieldsOf } from '../../src/editor/config-form.ts';
 
 type Config = ConsoleValidation['configs'][number];
 type Given = Partial<Config['value']> & Partial<NonNullable<Config['definition']>>;
@@ -96,6 +96,26 @@ describe('the form of a configuration', () => {
       ['Connection', ['hidden.wrong'], []],
       ['Other keys', ['null.value'], []],
     ]);
+  });
+
+  it('leaves out options that the page shows elsewhere, and shows the settings of new topics in their group', () => {
+    const options = {
+      ...validation(option('url', { required: true }), option('user'), option('other')),
+      groups: ['Connection', 'Topic Creation'],
+    };
+    const entries = [
+      ['url', 'a'],
+      ['topic.creation.default.partitions', '1'],
+    ] as const;
+    assert.deepEqual(keys(fieldGroups(options, entries, new Set(), ['url', 'user'])), [
+      ['Connection', ['other'], []],
+      ['Topic Creation', ['topic.creation.default.partitions'], []],
+    ]);
+    const apart = fieldsOf(options, entries, ['user', 'url', 'there.is.none']);
+    assert.deepEqual(
+      apart.map(({ key }) => key),
+      ['user', 'url'],
+    );
   });
 
   it('shows an error of a key once, even if it is reported twice', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { PreviewedRecord } from '../../src/common/answers.ts';
+import { texts } from '../../src/texts/preview.ts';
 import { withoutEffect, writtenTables } from '../../src/editor/previewed-tables.ts';
 
 const record = (offset: number, more: Partial<PreviewedRecord>): PreviewedRecord => ({
@@ -36,6 +37,20 @@ describe('the preview of several records', () => {
         ],
         ['store', 'b', ['n'], [[1, [2]]]],
         ['delete', 'a', ['n'], [[2, [3]]]],
+      ],
+    );
+  });
+
+  it('has the rows of records with faults apart, because they would perhaps not be stored', () => {
+    const tables = writtenTables([
+      record(1, { rows: [row('a', ['n'], [1])], faults: [{ stage: 'PUT' }] }),
+      record(2, { rows: [row('a', ['n'], [2])] }),
+    ]);
+    assert.deepEqual(
+      tables.map(({ table, operation, hasFaults, rows }) => [texts.rowsOf(operation, table, hasFaults), rows.length]),
+      [
+        ['Rows for a', 1],
+        ['Rows that would be stored in a', 1],
       ],
     );
   });

@@ -23,8 +23,8 @@ export interface ConsolePage {
   forgive(): void;
   /** Presses the key until the focus is there. */
   tabTo(locator: Locator, key?: string): Promise<void>;
-  /** Nothing is in the way of people who do not see, hear or move as others do. */
-  isAccessible(): Promise<void>;
+  /** Nothing is in the way of people who do not see, hear or move as others do. By default, in light and in dark colours. */
+  isAccessible(schemes?: readonly ('light' | 'dark')[]): Promise<void>;
 }
 
 /** Fails when an answer of the worker does not match its schema. */
@@ -93,19 +93,24 @@ export function consolePage(check: CheckAnswer, options: BrowserContextOptions =
       }
       assert.fail('the keyboard does not come there');
     },
-    isAccessible: async () => {
+    isAccessible: async (schemes = ['dark', 'light']) => {
       await open().evaluate(await readFile(AXE, 'utf8'));
-      const found = await open().evaluate(async () => {
-        const { axe } = globalThis as unknown as {
-          axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
-        };
-        return (await axe.run()).violations
-          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-          .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
-      });
-      assert.deepEqual(found, []);
+      for (const colorScheme of schemes) {
+        await open().emulateMedia({ colorScheme });
+        assert.deepEqual(await open().evaluate(barriers), [], colorScheme);
+      }
     },
   };
+}
+
+/** In the page: the serious problems that axe finds, each with its first element. */
+async function barriers(): Promise<readonly string[]> {
+  const { axe } = globalThis as unknown as {
+    axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+  };
+  return (await axe.run()).violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
 }
 
 async function checked(response: Response, check: CheckAnswer): Promise<string | undefined> {
