@@ -273,7 +273,7 @@ describe('requests of a user with all connections in use', () => {
       ?.value ?? 0;
 
   it('wait for one, and get it in the order in which they came', async function () {
-    if (sharesBackends('the test holds an advisory lock of its session')) this.skip();
+    if (sharesBackends('the test holds a lock of its session')) this.skip();
     await api.sql.run('select pg_advisory_lock(1)');
     const holding = api.query('select pg_advisory_xact_lock(1)');
     await until(

@@ -329,7 +329,7 @@ describe('the SQL endpoints', () => {
   });
 
   it('leave no transaction, setting or temporary table on a connection', async function () {
-    if (sharesBackends('session state stays in a backend of the transaction pooler')) this.skip();
+    if (sharesBackends('session state stays in a pooled backend')) this.skip();
     await api.query("select set_config('work_mem', '1MB', false), pg_advisory_lock(7)", api.admin, '?tz=8');
     await api.post('/restapi/ddl', 'create temp table left_over (a int)');
     await api.query('select 1/0');

@@ -109,7 +109,7 @@ describe('a source reads', function () {
   });
 
   it('a new row within poll.interval.ms, among 300 idle tables that cost a few statements together', async function () {
-    if (sharesBackends('backends of the transaction pooler report their transactions too late')) this.skip();
+    if (sharesBackends('pooled backends report transactions late')) this.skip();
     await fixture.sql.run(
       `do $$ begin for i in 0..299 loop execute format('create table idle_%s (ts timestamptz primary key, n int8)', i); end loop; end $$`,
     );
