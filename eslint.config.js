@@ -74,7 +74,7 @@ export const MAY_IMPORT = {
   json: ['data', 'errors.ts'],
   config: ['data', 'errors.ts', 'http', 'java', 'observe', 'version.ts'],
   tls: ['config', 'errors.ts'],
-  kafka: ['async', 'config', 'data', 'errors.ts', 'http', 'java', 'observe', 'tls'],
+  kafka: ['async', 'config', 'data', 'errors.ts', 'http', 'java', 'observe', 'tls', 'version.ts'],
   connect: ['async', 'config', 'data', 'errors.ts', 'java', 'kafka', 'observe'],
   converters: ['async', 'config', 'connect', 'data', 'errors.ts', 'http', 'java', 'json', 'tls', 'version.ts'],
   transforms: ['config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'version.ts'],

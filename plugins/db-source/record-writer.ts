@@ -204,7 +204,7 @@ export class RecordWriter {
   /** Describes the row of a large record. Rows of other records are not kept, so the result is `undefined`. */
   describe(record: SourceRecord): string | undefined {
     const row = this.#largeRecords.get(record);
-    return row === undefined ? undefined : this.#rowText(row);
+    return row === undefined ? undefined : rowText(this.#table, row);
   }
 
   #withOffset(record: RecordPart, sourceOffset: SourceCoordinates): RecordPart {
@@ -267,7 +267,7 @@ export class RecordWriter {
 
   #refused(records: RecordPart[], row: Row, sourceOffset: SourceCoordinates, thrown: unknown): void {
     if (!(thrown instanceof DataError)) throw thrown;
-    const error = new DataError(`${this.#rowText(row)}: ${thrown.message}`, { cause: thrown });
+    const error = new DataError(`${rowText(this.#table, row)}: ${thrown.message}`, { cause: thrown });
     if (this.#target.onUnsupportedRow === undefined) {
       throw new ConnectError(`A row cannot be written (errors.tolerance=all skips such rows): ${error.message}`, {
         cause: error,
@@ -278,16 +278,6 @@ export class RecordWriter {
     const cells = this.#table.columns.map(({ name }, index) => [name, row[index] ?? null] as const);
     const content = JSON.stringify(Object.fromEntries(cells));
     records.push({ error, topic, sourcePartition, sourceOffset, content });
-  }
-
-  /** Describes the row by its key, or by its first columns. */
-  #rowText(row: Row): string {
-    const { columns, key } = this.#table;
-    const names = key.length > 0 ? key : columns.slice(0, 3).map(({ name }) => name);
-    const cells = names.map(
-      (name) => `${name}=${shown(row[columns.findIndex((column) => column.name === name)] ?? 'NULL')}`,
-    );
-    return `table ${tableLabel(this.#table)}, row ${cells.join(', ')}`;
   }
 
   #record(row: Row, value: string, sourceOffset: SourceCoordinates): SourceRecord {
@@ -314,6 +304,16 @@ export class RecordWriter {
     if (indexes.length === 1) return row[indexes[0] ?? 0] ?? null;
     return JSON.stringify(indexes.map((index) => row[index] ?? null));
   }
+}
+
+/** Describes a row by its key, or by its first columns. */
+function rowText(table: WrittenTable, row: Row): string {
+  const { columns, key } = table;
+  const names = key.length > 0 ? key : columns.slice(0, 3).map(({ name }) => name);
+  const cells = names.map(
+    (name) => `${name}=${shown(row[columns.findIndex((column) => column.name === name)] ?? 'NULL')}`,
+  );
+  return `table ${tableLabel(table)}, row ${cells.join(', ')}`;
 }
 
 function* rowsOf(rows: readonly Row[], range: RowRange | undefined): Generator<Row> {

@@ -258,10 +258,7 @@ export class TableReader implements FeedReader {
     return { rows, next };
   }
 
-  /**
-   * If the type of a key column changed, reading resumes at the value of the position, without its key, which is
-   * invalid.
-   */
+  /** If the type of a key column changed, the key of the position is invalid; reading resumes at the position's value. */
   #dropKey(error: unknown): void {
     const isValue = error instanceof DatabaseError && error.sqlstate?.startsWith('22') === true;
     if (isValue && this.#position.kind === 'after') this.#position = { kind: 'from', at: this.#position.at };

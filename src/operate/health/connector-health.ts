@@ -108,10 +108,7 @@ export class ConnectorHealth implements HerderListener {
     return { tasks: placed.map(({ figures }) => figures), committed: committed === undefined ? [] : [committed] };
   }
 
-  /**
-   * The figures of all tasks on this worker in a short form: each task has at most one partition and one missing topic,
-   * and no empty topics; each committed lag has at most one topic.
-   */
+  /** The figures of all tasks on this worker, with at most one partition and one topic of each list. */
   async allOwnFigures(): Promise<WorkerFigures> {
     const placed = await this.#own(this.#statuses());
     const tasks = placed.map(({ connector, figures }) => ({
