@@ -168,8 +168,7 @@ export class TransactionDelivery implements SourceDelivery {
     this.#tracker.acknowledge(batch.sources);
     this.#sent += batch.sent;
     this.#polled += batch.size;
-    const { commitRecord, commitBlock } = this.#task;
-    if (commitRecord !== undefined || commitBlock !== undefined)
+    if (this.#task.commitRecord !== undefined || this.#task.commitBlock !== undefined)
       for (const source of batch.sources) this.#sources.push(source);
     if (records.length === 0) return undefined;
     try {

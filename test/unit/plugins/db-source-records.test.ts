@@ -127,7 +127,7 @@ describe('records of a source', () => {
     const [failed] = await writer.records({ ...PAGE, rows });
     assert.ok(failed !== undefined && 'error' in failed, 'the row becomes a failed record, for its dead letter');
     assert.match(failed.error.message, /table meters, row .*line_tsd cannot represent the name or tag value "b c"/);
-    assert.equal(JSON.parse(failed.content ?? '').site, 'b c');
+    assert.match(failed.content ?? '', /"site":"b c"/);
   });
 
   it('are packed, with the offset after a page at its end, and keep large ones in place', async () => {

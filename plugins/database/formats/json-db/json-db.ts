@@ -81,10 +81,7 @@ interface OpenRows {
  * The description is compared with recent ones as text, and only the rows are parsed, directly into columns and without
  * rounding integers and decimals. A message that is not JSON or does not describe a table is a single fault and
  * produces no rows; an invalid row is a separate fault. If the description of a table changes, its rows go to a new
- * batch, in order.
- *
- * This is a single class because every method continues at the current position of the same text; passing the position
- * between classes would take time for each cell.
+ * batch, in order. Every method continues at the current position of the same text, which would take time to pass on.
  */
 export class JsonDbDecoder implements Decoder {
   readonly #unknownKeys: 'fault' | 'ignore' | 'add';
