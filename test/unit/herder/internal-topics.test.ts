@@ -10,7 +10,7 @@ const CONFIGS: SurveyedTopic = { state: 'exists', partitions: 1, leaderless: 0, 
 
 function survey(more: Partial<Survey> = {}): { opened: number; closed: number; open: () => Survey } {
   const counts = { opened: 0, closed: 0 };
-  const missing: SurveyedTopic = { ...CONFIGS, state: 'missing', partitions: 0, replicas: Infinity };
+  const missing: SurveyedTopic = { ...CONFIGS, state: 'missing', partitions: 0, replicas: 0 };
   const open = (): Survey => {
     counts.opened += 1;
     return {
