@@ -1,3 +1,4 @@
+import { isSameButLimits } from '../../config/rate-limit-options.ts';
 import { unknownOptions, unknownOptionText } from '../../config/unknown-options.ts';
 import { toError } from '../../errors.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
@@ -131,7 +132,25 @@ export function compare(
   };
   if (current === undefined) return { ...common, action: 'create' };
   if (changes.length === 0) return { ...common, action: state === undefined ? 'unchanged' : 'change' };
-  return { ...common, action: 'change', restarts: { connector: true, tasks: current.info.tasks.length } };
+  const restarts = { connector: true, tasks: current.info.tasks.length };
+  return {
+    ...common,
+    action: 'change',
+    ...(changesLimitsOnly(before, connector.config, notComparable) ? {} : { restarts }),
+  };
+}
+
+/** Rate limits are changed without a restart. Keys whose values the worker hides are taken for unchanged. */
+function changesLimitsOnly(
+  before: ConnectorConfigs,
+  after: Readonly<Record<string, string>>,
+  hidden: readonly string[],
+) {
+  const textsOf = (config: ConnectorConfigs): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(config).flatMap(([key, value]) => (hidden.includes(key) ? [] : [[key, value ?? '']])),
+    );
+  return isSameButLimits(textsOf(before), textsOf(after));
 }
 
 function own<T>(config: Readonly<Record<string, T>>, key: string): T | undefined {

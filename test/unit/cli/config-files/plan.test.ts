@@ -38,6 +38,8 @@ describe('a plan', () => {
       { key: 'c', before: null },
     ]);
     assert.deepEqual(plan.restarts, { connector: true, tasks: 2 });
+    const limited = planned(desired({ a: '1', 'rate.limit.records': '10' }), current({ a: '1' }));
+    assert.deepEqual([limited.action, limited.restarts], ['change', undefined], 'a rate limit restarts nothing');
   });
 
   it('hides secrets by the type of the option, by their names and in URLs, but shows that they differ', () => {
