@@ -64,6 +64,27 @@ describe('the database source that reads the log', function () {
     });
   }
 
+  it('writes a dead letter for a row that line_tsd cannot represent, from the snapshot and from the log', async () => {
+    const letters = uniqueName('letters');
+    await stage.kafka.createTopic(letters);
+    await stage.sql.run(`insert into meters values ('2026-01-01 00:00:01+00', 2.5, 'o slo')`);
+    const topic = await start('line_tsd', {
+      'errors.tolerance': 'all',
+      'errors.deadletterqueue.topic.name': letters,
+    });
+    await stage.sql.run(
+      `insert into meters values ('2026-01-01 00:00:02+00', 3.5, 'o slo')`,
+      `insert into meters values ('2026-01-01 00:00:03+00', 4.5, 'oslo')`,
+    );
+    const rowOf = ROWS['line_tsd'];
+    assert.deepEqual(await stage.kafka.texts(topic, 2), [rowOf?.(0, 1.5), rowOf?.(3, 4.5)]);
+    const failed = await stage.kafka.read(letters, ({ length }) => length === 2);
+    for (const { headers } of failed) {
+      const message = headers.find(({ key }) => key === '__connect.errors.exception.message')?.value?.toString() ?? '';
+      assert.match(message, /meters.*line_tsd cannot represent the name or tag value "o slo"/);
+    }
+  });
+
   it('leaves large values that a change did not touch out of json_db', async () => {
     await stage.sql.run(
       'alter table meters add column body text',

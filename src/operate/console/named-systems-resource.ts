@@ -106,7 +106,9 @@ export function namedSystemsResource(parts: NamedSystemsParts): readonly Route[]
         requireStored(completed.missing);
         await answerHidden(context, completed, async (config, stage, signal) => {
           const names: string[] = [];
-          const note = (topics: readonly string[]): void => void names.push(...topics);
+          const note = (topics: readonly string[]): void => {
+            for (const topic of topics) names.push(topic);
+          };
           await validation.diagnose(pathName(context, 'plugin'), config, stage, signal, note);
           return writtenTopics.of(config, names);
         });

@@ -59,11 +59,11 @@ type Fields = Readonly<Record<string, number>>;
  */
 export function selectionBody(form: SelectionForm, rest?: RestOfReplay): SelectionBody | SelectionProblem {
   const { group, since, until } = form;
-  let offsets: readonly Fields[] = [];
+  const ranges: Fields[] = [];
   for (const typed of form.ranges) {
     const range = rangeOf(typed);
     if (typeof range === 'string') return { problem: range };
-    if (range !== undefined) offsets = [...offsets, range];
+    if (range !== undefined) ranges.push(range);
   }
   const [begin, end] = [milliseconds(since), milliseconds(until)];
   if (begin === null || end === null || (begin !== undefined && end !== undefined && end <= begin))
@@ -72,10 +72,8 @@ export function selectionBody(form: SelectionForm, rest?: RestOfReplay): Selecti
   if (transforms === null) return { problem: 'transforms' };
   const filter = FILTERS.flatMap((key) => (form[key].trim() === '' ? [] : [[key, form[key].trim()] as const]));
   const left = rest !== undefined && group === restKey(rest) ? (rest.selection as RestSelection) : undefined;
-  if (left !== undefined && offsets.length > 0) {
-    offsets = intersection(left.offsets ?? [], offsets);
-    if (offsets.length === 0) return { problem: 'offsets' };
-  }
+  const offsets = left === undefined ? ranges : intersection(left.offsets ?? [], ranges);
+  if (ranges.length > 0 && offsets.length === 0) return { problem: 'offsets' };
   const time = narrowed(left?.time ?? {}, defined({ from: begin, to: end }));
   const narrow = { ...Object.fromEntries(filter), ...left?.filter };
   const selection = {
@@ -99,8 +97,9 @@ function intersection(some: readonly Fields[], others: readonly Fields[]): reado
   return some.flatMap((one) =>
     others.flatMap((other) => {
       if (one['partition'] !== other['partition']) return [];
-      const { from = 0, to = Infinity } = narrowed(one, other);
-      return from > to ? [] : [{ ...one, ...narrowed(one, other) }];
+      const range = narrowed(one, other);
+      const { from = 0, to = Infinity } = range;
+      return from > to ? [] : [{ ...one, ...range }];
     }),
   );
 }
