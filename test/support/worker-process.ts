@@ -195,14 +195,9 @@ async function said({ url }: WorkerProcess, path: string): Promise<string> {
   }
 }
 
-/**
- * Returns properties of a worker in its own group. It commits offsets every second and uses the shared broker unless
- * `servers` is given.
- */
-async function defaultProperties(port: number, folder: string, servers?: string): Promise<Record<string, string>> {
-  const group = uniqueName('worker');
+/** Returns the group of a worker and its internal topics, on one broker. */
+export function groupProperties(group: string): Record<string, string> {
   return {
-    'bootstrap.servers': servers ?? (await broker()).bootstrapServers,
     'group.id': group,
     'config.storage.topic': `${group}-configs`,
     'offset.storage.topic': `${group}-offsets`,
@@ -212,6 +207,17 @@ async function defaultProperties(port: number, folder: string, servers?: string)
     'config.storage.replication.factor': '1',
     'offset.storage.replication.factor': '1',
     'status.storage.replication.factor': '1',
+  };
+}
+
+/**
+ * Returns properties of a worker in its own group. It commits offsets every second and uses the shared broker unless
+ * `servers` is given.
+ */
+async function defaultProperties(port: number, folder: string, servers?: string): Promise<Record<string, string>> {
+  return {
+    'bootstrap.servers': servers ?? (await broker()).bootstrapServers,
+    ...groupProperties(uniqueName('worker')),
     'offset.storage.file.filename': join(folder, 'offsets'),
     'offset.flush.interval.ms': '1000',
     'key.converter': 'org.apache.kafka.connect.storage.StringConverter',

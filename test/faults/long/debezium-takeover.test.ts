@@ -8,7 +8,7 @@ import type { ConnectRest } from '../../support/rest.ts';
 import { broker, uniqueName } from '../../support/services.ts';
 import { SqlClient } from '../../support/sql-client.ts';
 import { until } from '../../support/until.ts';
-import { WorkerProcess } from '../../support/worker-process.ts';
+import { groupProperties, WorkerProcess } from '../../support/worker-process.ts';
 
 const NAME = 'inventory';
 const COUNTERS = 7;
@@ -46,15 +46,7 @@ describe('a connector of Debezium on a Java worker and on this one, in turns, un
     const json = 'org.apache.kafka.connect.json.JsonConverter';
     properties = {
       'bootstrap.servers': bootstrapServers,
-      'group.id': group,
-      'config.storage.topic': `${group}-configs`,
-      'offset.storage.topic': `${group}-offsets`,
-      'offset.storage.partitions': '1',
-      'status.storage.topic': `${group}-status`,
-      'status.storage.partitions': '1',
-      'config.storage.replication.factor': '1',
-      'offset.storage.replication.factor': '1',
-      'status.storage.replication.factor': '1',
+      ...groupProperties(group),
       'key.converter': json,
       'value.converter': json,
       'heartbeat.interval.ms': '500',
